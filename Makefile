@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Two front doors: `make demo` and `make test`. The rest is below in `make help`.
+
+VERSION	:= 0.1.0
+B	:= build
+V	?= 0
+ifeq ($(V),1)
+Q	:=
+say	= @:
+else
+Q	:= @
+say	= @printf '  %-8s %s\n'
+MAKEFLAGS += --no-print-directory
+endif
+
+# Parallel by default; an explicit -j of the caller wins.
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
+
+CC	?= gcc
+CLANG	?= clang
+BPFTOOL	?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
+CFLAGS	?= -O2 -g
+WARN	:= -Wall -Wextra -Wformat-signedness -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DMIGRC_VERSION='"$(VERSION)"' $(WARN) -I. -I$(B) $(CFLAGS)
+DEPFLAGS = -MMD -MP -MF $@.d
+
+PREFIX	?= /usr/local
+DESTDIR	?=
+
+# --- what is built from what -------------------------------------------------------------------
+MAIN_SRC   := collector/main.c
+LIB_SRC    := $(filter-out $(MAIN_SRC),$(wildcard collector/*.c analysis/*.c))
+LIB_OBJ    := $(LIB_SRC:%.c=$(B)/%.o)
+WL_LIB_SRC := $(wildcard workloads/lib/*.c)
+WL_LIB_OBJ := $(WL_LIB_SRC:%.c=$(B)/%.o)
+WL_BIN     := $(patsubst workloads/%.c,$(B)/workloads/%,$(wildcard workloads/*.c))
+TEST_BIN   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
+LIBS       := -lbpf -lelf -lz -lsqlite3 -linih -lm -lpthread
+WL_LIBS    := -lnuma -lm -lpthread
+
+.PHONY: all build demo test unit guest-test lab deps help clean distclean install lint
+.DEFAULT_GOAL := build
+all: build
+build: $(B)/migrc $(WL_BIN)
+
+$(B)/migrc: $(B)/collector/main.o $(B)/libmigrc.a
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(B)/libmigrc.a: $(LIB_OBJ)
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(B)/libworkload.a: $(WL_LIB_OBJ)
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(WL_BIN): $(B)/workloads/%: $(B)/workloads/%.o $(B)/libworkload.a
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(WL_LIBS)
+
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	$(say) CC $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+
+# --- BPF: object, skeleton, and the schema as a C string ----------------------------------------
+$(B)/bpf/migrc.bpf.o: bpf/migrc.bpf.c
+	@mkdir -p $(@D)
+	$(say) BPF $<
+	$(Q)$(CLANG) -target bpf -O2 -g -Wall -Wextra -Wno-unused-parameter -D__TARGET_ARCH_x86 -I. \
+		-MMD -MP -MF $@.d -c -o $@ $<
+
+$(B)/bpf/migrc.skel.h: $(B)/bpf/migrc.bpf.o
+	$(say) SKEL $@
+	$(Q)$(BPFTOOL) gen skeleton $< name migrc_bpf > $@.tmp && mv $@.tmp $@
+
+$(B)/collector/schema.sql.h: collector/schema.sql
+	@mkdir -p $(@D)
+	$(say) GEN $@
+	$(Q)sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$$/\\n"/' $< > $@.tmp && mv $@.tmp $@
+
+# Generated headers exist before the first C file that might include them is compiled.
+$(LIB_OBJ) $(B)/collector/main.o: | $(B)/bpf/migrc.skel.h $(B)/collector/schema.sql.h
+
+# --- tests --------------------------------------------------------------------------------------
+$(TEST_BIN): $(B)/tests/%: tests/unit/%.c $(B)/libmigrc.a $(B)/libworkload.a
+	@mkdir -p $(@D)
+	$(say) TEST $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(DEPFLAGS) $(LDFLAGS) -o $@ $< $(B)/libmigrc.a $(B)/libworkload.a \
+		-lcmocka $(LIBS) -lnuma
+$(TEST_BIN): | $(B)/bpf/migrc.skel.h $(B)/collector/schema.sql.h
+
+unit: build $(TEST_BIN)
+	@tests/run-unit.sh $(TEST_BIN)
+
+-include $(LIB_OBJ:=.d) $(WL_LIB_OBJ:=.d) $(WL_BIN:$(B)/workloads/%=$(B)/workloads/%.o.d) \
+	$(TEST_BIN:=.d) $(B)/collector/main.o.d $(B)/bpf/migrc.bpf.o.d

@@ -1,0 +1,160 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- The store: the contract between whoever measures (collector/) and whoever judges (analysis/).
+-- One row of `run` is one workload, run once, in one boot. Absent is absent: what a machine cannot
+-- tell has no row, or NULL; 0 means that it was counted and was 0. Times are nanoseconds unless a
+-- unit column says otherwise. Readers refuse a user_version that they do not know.
+
+PRAGMA application_id = 0x4d494752;	-- "MIGR"
+PRAGMA user_version = 1;
+
+CREATE TABLE run (
+	id		INTEGER PRIMARY KEY,
+	uuid		TEXT NOT NULL UNIQUE,	-- identity across databases (merge)
+	arm		TEXT NOT NULL,		-- unbatched, stock, migrc-off, migrc, or the user's own
+	block		INTEGER,		-- ABBA block of the plan; NULL: no plan
+	position	INTEGER,		-- place in the plan's order of boots; NULL: no plan
+	boot_id		TEXT NOT NULL,		-- /proc/sys/kernel/random/boot_id: the unit of replication
+	workload	TEXT NOT NULL,		-- short name; runs are compared within one workload
+	command		TEXT NOT NULL,		-- the command line, arguments quoted for a shell
+	state		TEXT NOT NULL CHECK (state IN ('running', 'complete', 'failed', 'interrupted')),
+	started_ns	INTEGER NOT NULL,	-- CLOCK_REALTIME at the workload's start
+	wall_ns		INTEGER,		-- CLOCK_MONOTONIC, from start to end of the workload
+	exit_code	INTEGER,		-- NULL while running or if ended by a signal
+	term_signal	INTEGER,		-- NULL unless ended by a signal
+	timed_out	INTEGER NOT NULL DEFAULT 0 CHECK (timed_out IN (0, 1)),
+	emulated	INTEGER NOT NULL CHECK (emulated IN (0, 1)), -- 1: TCG; its times are not judged
+	tool_version	TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE run_label (
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+	key		TEXT NOT NULL,
+	value		TEXT NOT NULL,
+	PRIMARY KEY (run_id, key)
+) STRICT, WITHOUT ROWID;
+
+-- Machine facts. 'match': must be equal between the arms of a comparison. 'drift': may differ.
+-- 'arm': is what makes the arm (kernel release, vm.migrc); shown, never compared.
+CREATE TABLE fact (
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+	class		TEXT NOT NULL CHECK (class IN ('match', 'drift', 'arm')),
+	key		TEXT NOT NULL,
+	value		TEXT NOT NULL,
+	PRIMARY KEY (run_id, key)
+) STRICT, WITHOUT ROWID;
+
+-- Monotonic counters, read before and after the workload; `before_value` is NULL where counting
+-- began at 0 with the run (the probes' own counters). Gauges (nr_migrc_pending) are here too:
+-- whoever subtracts must know which is which.
+-- source: vmstat | interrupts | node0, node1, ... (numastat) | psi | bpf
+CREATE TABLE counter (
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+	source		TEXT NOT NULL,
+	name		TEXT NOT NULL,
+	before_value	INTEGER,
+	after_value	INTEGER NOT NULL,
+	PRIMARY KEY (run_id, source, name)
+) STRICT, WITHOUT ROWID;
+
+-- The outcome: what the workload said of itself, and rusage.
+CREATE TABLE metric (
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+	name		TEXT NOT NULL,
+	value		REAL NOT NULL,
+	unit		TEXT NOT NULL,
+	better		TEXT NOT NULL CHECK (better IN ('higher', 'lower', 'none')),
+	is_time		INTEGER NOT NULL CHECK (is_time IN (0, 1)), -- 1: a time or a rate; not judged when emulated
+	PRIMARY KEY (run_id, name)
+) STRICT, WITHOUT ROWID;
+
+-- Text results: checksums. Equal options must give equal text on every arm.
+CREATE TABLE result_text (
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+	name		TEXT NOT NULL,
+	value		TEXT NOT NULL,
+	PRIMARY KEY (run_id, name)
+) STRICT, WITHOUT ROWID;
+
+-- Log-linear histograms; the layout is bpf/loglin.h's: 2^sub_bits bins per power of two.
+CREATE TABLE histogram (
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+	name		TEXT NOT NULL,
+	unit		TEXT NOT NULL,
+	sub_bits	INTEGER NOT NULL CHECK (sub_bits BETWEEN 0 AND 8),
+	total		INTEGER NOT NULL,	-- number of values: the sum of its bins
+	sum		INTEGER NOT NULL,	-- exact sum of the values
+	max		INTEGER NOT NULL,	-- exact largest value
+	PRIMARY KEY (run_id, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE histogram_bin (
+	run_id		INTEGER NOT NULL,
+	name		TEXT NOT NULL,
+	bin		INTEGER NOT NULL,
+	n		INTEGER NOT NULL,
+	PRIMARY KEY (run_id, name, bin),
+	FOREIGN KEY (run_id, name) REFERENCES histogram(run_id, name) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
+-- Time series. source: vmstat | zone (name: "node0/Normal/free", "node0/Normal/migrc_pending")
+CREATE TABLE sample (
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+	t_ns		INTEGER NOT NULL,	-- since the workload's start
+	source		TEXT NOT NULL,
+	name		TEXT NOT NULL,
+	value		INTEGER NOT NULL,
+	PRIMARY KEY (run_id, source, name, t_ns)
+) STRICT, WITHOUT ROWID;
+
+-- The instrument: one row per probe that was asked for, attached or not.
+CREATE TABLE probe (
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+	name		TEXT NOT NULL,
+	rung		TEXT NOT NULL CHECK (rung IN ('fentry', 'kprobe', 'tracepoint', 'none')),
+	target		TEXT NOT NULL,		-- function or tracepoint
+	core		INTEGER NOT NULL CHECK (core IN (0, 1)), -- 1: a run without it is incomplete
+	why		TEXT,			-- rung 'none': the reason
+	seen		INTEGER,		-- times the body ran; NULL if not attached
+	submitted	INTEGER,		-- events that entered the ring; NULL: aggregated in the kernel
+	lost		INTEGER,		-- events that found the ring full
+	body_ns		INTEGER,		-- BPF run time, NULL where statistics are off
+	PRIMARY KEY (run_id, name)
+) STRICT, WITHOUT ROWID;
+
+-- What the instrument cost as a whole, by name: attach_ns, detach_ns, drain_ns, collector_cpu_ns,
+-- received, entries, exits, in_flight, clock_backwards, maps_full.
+CREATE TABLE instrument (
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+	name		TEXT NOT NULL,
+	value		INTEGER NOT NULL,
+	PRIMARY KEY (run_id, name)
+) STRICT, WITHOUT ROWID;
+
+-- Rules that the run broke; a run with a row here is invalid and is excluded and counted.
+CREATE TABLE invalid (
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+	rule		TEXT NOT NULL,		-- lost-events, identity, kernel-splat, checksum, workload-failed, ...
+	detail		TEXT NOT NULL,
+	PRIMARY KEY (run_id, rule)
+) STRICT, WITHOUT ROWID;
+
+-- Raw events of `migrc record --events=all`; the meaning of a..d by kind is in docs/events.md.
+CREATE TABLE event (
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+	t_ns		INTEGER NOT NULL,	-- CLOCK_MONOTONIC of the kernel
+	cpu		INTEGER NOT NULL,
+	tid		INTEGER NOT NULL,
+	kind		INTEGER NOT NULL,
+	a		INTEGER NOT NULL,
+	b		INTEGER NOT NULL,
+	c		INTEGER NOT NULL,
+	d		INTEGER NOT NULL
+) STRICT;
+CREATE INDEX event_by_run ON event(run_id, kind);
+
+CREATE VIEW run_validity AS
+	SELECT run.id AS run_id,
+	       run.state = 'complete' AND NOT EXISTS (SELECT 1 FROM invalid WHERE invalid.run_id = run.id)
+	       AS valid
+	FROM run;
