@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One program, subcommands: the table, prefix matching, and nothing else. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collector/cmd.h"
+#include "collector/err.h"
+
+/* A tree in which a room is not built yet still links; its command then says so. */
+#pragma weak cmd_record
+#pragma weak cmd_doctor
+#pragma weak cmd_runs
+#pragma weak cmd_show
+#pragma weak cmd_compare
+#pragma weak cmd_report
+#pragma weak cmd_lab
+
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *doc;
+};
+
+static const struct command commands[] = {
+	{ "doctor", cmd_doctor, "what can be traced here, why not, and the remedy" },
+	{ "record", cmd_record, "run a command instrumented, store one run" },
+	{ "runs", cmd_runs, "list the runs of a database" },
+	{ "show", cmd_show, "one run in full" },
+	{ "compare", cmd_compare, "compare arms, on a terminal" },
+	{ "report", cmd_report, "write the report" },
+	{ "lab", cmd_lab, "build kernels, boot guests, run a plan" },
+};
+
+#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void usage(FILE *f)
+{
+	size_t i;
+
+	fprintf(f, "Usage: migrc COMMAND [OPTION...]\n\n");
+	for (i = 0; i < NR_COMMANDS; i++)
+		fprintf(f, "  %-10s%s\n", commands[i].name, commands[i].doc);
+	fprintf(f, "\nCOMMAND may be cut short as long as it is unique. `migrc COMMAND --help` says more.\n");
+}
+
+/* The command that word names, whole or by a prefix that no other has; NULL after an error. */
+static const struct command *command__find(const char *word)
+{
+	const struct command *found = NULL;
+	size_t len = strlen(word);
+	size_t i;
+
+	for (i = 0; i < NR_COMMANDS; i++) {
+		if (!strcmp(commands[i].name, word))
+			return &commands[i];
+		if (!len || strncmp(commands[i].name, word, len))
+			continue;
+		if (found) {
+			err__print("%s: may be %s or %s; give more letters", word, found->name,
+				   commands[i].name);
+			return NULL;
+		}
+		found = &commands[i];
+	}
+	if (!found)
+		err__print("%s: no such command; `migrc --help` lists them", word);
+	return found;
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *cmd;
+	char name[64];
+
+	if (argc < 2) {
+		usage(stderr);
+		return EXIT_TOOL;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		usage(stdout);
+		return EXIT_GOOD;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		printf("migrc %s\n", MIGRC_VERSION);
+		return EXIT_GOOD;
+	}
+	cmd = command__find(argv[1]);
+	if (!cmd)
+		return EXIT_TOOL;
+	if (!cmd->run) {
+		err__print("%s: not part of this build; build the whole tree", cmd->name);
+		return EXIT_UNSUPPORTED;
+	}
+	snprintf(name, sizeof(name), "migrc %s", cmd->name);
+	argv[1] = name;
+	return cmd->run(argc - 1, argv + 1);
+}
