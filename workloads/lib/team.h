@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A team of threads that begin together, each pinned to a CPU if asked. */
+#ifndef WL_TEAM_H
+#define WL_TEAM_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#define WL_TEAM_MAX	1024
+
+struct wl_team {
+	pthread_t *thread;
+	struct wl_member *member;
+	unsigned int n;			/* threads that exist */
+	int gate;			/* 0 wait, 1 go, -1 give up */
+	pthread_mutex_t lock;
+	pthread_cond_t turn;
+	void (*fn)(void *arg, unsigned int index);
+	void *arg;
+};
+
+/*
+ * Creates n threads that wait at the gate. With pin, thread i may run on the i-th (modulo) CPU
+ * that this process may run on. 0, or -errno with no thread left behind.
+ */
+int wl_team__start(struct wl_team *t, unsigned int n, bool pin,
+		   void (*fn)(void *arg, unsigned int index), void *arg);
+void wl_team__go(struct wl_team *t);
+/* Waits for all threads; opens the gate with "give up" if it was never opened. */
+void wl_team__join(struct wl_team *t);
+/* Number of CPUs this process may run on, at least 1. */
+unsigned int wl_team__cpus(void);
+/* CLOCK_MONOTONIC in seconds and in nanoseconds. */
+double wl_now(void);
+unsigned long long wl_now_ns(void);
+
+#endif /* WL_TEAM_H */
