@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The plan's steps, each one run under `migrc record`; the results so far leave after each.
+
+readonly DB=/tmp/runs.db
+
+# steps__record NAME TIMEOUT COMMAND: the command is shell text, from the user's own plan.
+steps__record() {
+	local name=$1 timeout=$2 command=$3 word key value
+	set -- -o "$DB" --arm "$(plan__value arm)" --block "$(plan__value block)" \
+		--position "$(plan__value position)" --workload "$name" --timeout "$timeout"
+	while read -r word key value; do
+		case $word in
+		label) set -- "$@" --label "$key=$value" ;;
+		fact) set -- "$@" --fact "$key=$value" ;;
+		esac
+	done < /plan
+	eval "set -- \"\$@\" -- $command"
+	migrc record "$@" < /dev/null
+}
+
+# A database whose writer was killed has its newest pages in a log beside it: both or nothing.
+steps__send() {
+	local file
+	for file in "$DB" "$DB-wal" /tmp/steps/*; do
+		[ -s "$file" ] || continue
+		case $file in
+		/tmp/steps/*) frame__send "steps/${file##*/}" "$file"; rm -f "$file" ;;
+		*) frame__send "${file##*/}" "$file" ;;
+		esac
+	done
+}
+
+steps__one() {
+	local n=$1 name=$2 rc base
+	base=/tmp/steps/$n-$name
+	say "step $n $name begins at $(cut -d' ' -f1 /proc/uptime)"
+	cat /proc/vmstat > "$base.vmstat-before"
+	steps__record "$2" "$3" "$4"
+	rc=$?
+	cat /proc/vmstat > "$base.vmstat-after"
+	echo "$rc" > "$base.rc"
+	say "step $n $name ends rc=$rc at $(cut -d' ' -f1 /proc/uptime)"
+	steps__send
+	return $rc
+}
+
+# All steps, also after one has failed; returns the first status that was not 0.
+steps__run() {
+	local word name timeout command n=0 rc=0 one
+	mkdir -p /tmp/steps
+	while read -r word name timeout command <&4; do
+		[ "$word" = step ] || continue
+		n=$((n + 1))
+		steps__one "$n" "$name" "$timeout" "$command"
+		one=$?
+		[ "$rc" -ne 0 ] || rc=$one
+	done 4< /plan
+	return $rc
+}

@@ -1,0 +1,54 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The one guest machine: two nodes and two memory tiers, four CPUs all on the small, fast node.
+
+readonly GUEST_CPUS=4 FAST_MB=320 SLOW_MB=1024
+
+# qemu__cpu PRESET ACCEL: "MODEL KERNEL_PARAMETERS". The presets differ in whether the kernel keeps
+# accessed and dirty bits in migration entries, which decides what may be deferred.
+qemu__cpu() {
+	case $1/$2 in
+	current/kvm) echo "host" ;;
+	current/tcg) echo "max,la57=off" ;;
+	l1tf/*) echo "Skylake-Client-v1 l1tf=flush" ;;
+	*) die "preset $1" "unknown" "choose current or l1tf" ;;
+	esac
+}
+
+# qemu__args PRESET ACCEL KERNEL INITRD: the command line into the array QEMU, without ports.
+qemu__args() {
+	local preset=$1 accel=$2 kernel=$3 initrd=$4 cpu params target hmat=()
+	cpu=$(qemu__cpu "$preset" "$accel")
+	params=${cpu#"${cpu%% *}"}
+	for target in "0 10 100G" "1 40 20G"; do
+		# shellcheck disable=SC2086 # three words
+		set -- $target
+		hmat+=(-numa "hmat-lb,initiator=0,target=$1,hierarchy=memory,data-type=access-latency,latency=$2"
+			-numa "hmat-lb,initiator=0,target=$1,hierarchy=memory,data-type=access-bandwidth,bandwidth=$3")
+	done
+	[ "$accel" = kvm ] || accel=tcg,thread=multi
+	# shellcheck disable=SC2034,SC2054 # for the sourcing script; commas are QEMU's
+	QEMU=(qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none
+		-machine q35,hmat=on -accel "$accel" -cpu "${cpu%% *}" -smp "$GUEST_CPUS"
+		-m "$((FAST_MB + SLOW_MB))M"
+		-object "memory-backend-ram,size=${FAST_MB}M,id=fast"
+		-object "memory-backend-ram,size=${SLOW_MB}M,id=slow"
+		-numa "node,nodeid=0,memdev=fast,cpus=0-$((GUEST_CPUS - 1)),initiator=0"
+		-numa "node,nodeid=1,memdev=slow,initiator=0" "${hmat[@]}"
+		-kernel "$kernel" -initrd "$initrd"
+		# Warnings must reach the log (loglevel), marked as the kernel's own (printk.time).
+		-append "console=ttyS0 loglevel=5 printk.time=1 panic=-1 rcupdate.rcu_cpu_stall_timeout=120$params")
+}
+
+# qemu__initrd COMMON PLAN OUT: the common initramfs with one boot's plan behind it.
+qemu__initrd() {
+	local dir
+	dir=$(mktemp -d)
+	cp "$2" "$dir/plan"
+	{
+		cat "$1"
+		(cd "$dir" && echo plan | cpio --create --format=newc --owner=0:0 --quiet) | gzip -n
+	} > "$3"
+	rm -rf "$dir"
+}
