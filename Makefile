@@ -41,7 +41,7 @@ TEST_BIN   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_
 LIBS       := -lbpf -lelf -lz -lsqlite3 -linih -lm -lpthread
 WL_LIBS    := -lnuma -lm -lpthread
 
-.PHONY: all build demo test unit guest-test lab deps help clean distclean install lint
+.PHONY: all build demo test unit lab-test guest-test lab deps help clean distclean install lint
 .DEFAULT_GOAL := build
 all: build
 build: $(B)/migrc $(WL_BIN)
@@ -100,3 +100,58 @@ unit: build $(TEST_BIN)
 
 -include $(LIB_OBJ:=.d) $(WL_LIB_OBJ:=.d) $(WL_BIN:$(B)/workloads/%=$(B)/workloads/%.o.d) \
 	$(TEST_BIN:=.d) $(B)/collector/main.o.d $(B)/bpf/migrc.bpf.o.d
+
+# --- front doors, lab, install -------------------------------------------------------------------
+LIBEXEC := $(PREFIX)/libexec/migrc
+
+deps:
+	@lab/install-packages.sh
+
+demo:
+	@lab/demo.sh out
+
+test:
+	@tests/run-all.sh
+
+lab-test:
+	@tests/lab/run.sh
+
+guest-test: build
+	@tests/guest/run.sh
+
+lab: build
+	@lab/build-kernel.sh stock migrc
+	@lab/make-initramfs.sh
+
+lint:
+	@command -v shellcheck >/dev/null || \
+		{ echo "migrc: shellcheck: not found; install the package shellcheck" >&2; exit 2; }
+	@shellcheck -x -P lab -P tests/lab .ci/run tests/*.sh tests/*/*.sh lab/*.sh lab/lib/*.sh
+	@shellcheck -s dash lab/guest/init lab/guest/*.sh
+
+# Results in out/ and the kernels in the cache stay; distclean removes the cache too.
+clean:
+	$(Q)rm -rf $(B)
+
+distclean: clean
+	@lab/clean-cache.sh
+
+install: build
+	$(Q)install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBEXEC)/workloads
+	$(Q)install -m 755 $(B)/migrc $(DESTDIR)$(PREFIX)/bin/
+	$(Q)$(if $(WL_BIN),install -m 755 $(WL_BIN) $(DESTDIR)$(LIBEXEC)/workloads/)
+	$(Q)cp -R --preserve=mode lab kernel-patch packages.list $(DESTDIR)$(LIBEXEC)/
+	$(say) INSTALL "$(DESTDIR)$(PREFIX)/bin/migrc, $(DESTDIR)$(LIBEXEC)"
+
+help:
+	@echo 'make demo       packages, kernels, guests, runs: out/report.html (as root)'
+	@echo 'make test       packages, build, every test, one in a booted guest (as root)'
+	@echo 'make            build build/migrc and the workloads'
+	@echo 'make unit       unit tests;  make lab-test   tests of the lab scripts'
+	@echo 'make guest-test the test in a booted guest'
+	@echo 'make lab        kernels and initramfs only;  make deps   packages only (as root)'
+	@echo 'make install    to PREFIX ($(PREFIX)), DESTDIR honoured;  make lint   shellcheck'
+	@echo 'make clean      remove build/;  make distclean   remove the kernel cache too'
+	@echo
+	@echo 'V=1 shows whole commands.  KERNEL_SRC=dir takes a kernel tree of your own,'
+	@echo 'MIGRC_CACHE=dir another cache, MIGRC_ACCEL=tcg|kvm fixes the accelerator.'
