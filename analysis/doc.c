@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/doc.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/style.h"
+
+#define BAR_CELLS	20
+
+static const char *const tone_class[] = {
+	[DOC_PLAIN] = "plain", [DOC_GOOD] = "good", [DOC_BAD] = "bad", [DOC_WARN] = "warn",
+	[DOC_MUTED] = "muted",
+};
+
+static const char *const tone_sgr[] = {
+	[DOC_PLAIN] = "", [DOC_GOOD] = "\033[32m", [DOC_BAD] = "\033[31;1m", [DOC_WARN] = "\033[33m",
+	[DOC_MUTED] = "\033[2m",
+};
+
+#define FORMAT(s, fmt)				\
+	do {					\
+		va_list ap_;			\
+		va_start(ap_, fmt);		\
+		s = sbuf__vformat(fmt, ap_);	\
+		va_end(ap_);			\
+	} while (0)
+
+/* Markdown text in one line: what could be markup is escaped, as HTML entities or by backslash. */
+static void add_md(struct sbuf *b, const char *s)
+{
+	struct sbuf html = { 0 };
+
+	sbuf__add_html(&html, s);
+	for (const char *c = sbuf__str(&html); *c; c++) {
+		if (*c == '\n' || *c == '\t')
+			sbuf__add(b, " ");
+		else if (strchr("\\`*_[]|#~", *c) && !(*c == '#' && c > html.s && c[-1] == '&'))
+			sbuf__addf(b, "\\%c", *c);
+		else
+			sbuf__addn(b, c, 1);
+	}
+	sbuf__free(&html);
+}
+
+static void add_text(struct doc *d, const char *s)
+{
+	if (d->format == DOC_HTML)
+		sbuf__add_html(&d->out, s);
+	else if (d->format == DOC_MD)
+		add_md(&d->out, s);
+	else
+		sbuf__add_term(&d->out, s);
+}
+
+static void tone_on(struct doc *d, enum doc_tone tone)
+{
+	if (d->colour)
+		sbuf__add(&d->out, tone_sgr[tone]);
+}
+
+static void tone_off(struct doc *d, enum doc_tone tone)
+{
+	if (d->colour && tone != DOC_PLAIN)
+		sbuf__add(&d->out, "\033[0m");
+}
+
+/* Bytes of s that fit in width columns, cut at a space if there is one. */
+static size_t line_len(const char *s, size_t width)
+{
+	size_t cols = 0, i = 0, space = 0;
+
+	while (s[i]) {
+		if (((unsigned char)s[i] & 0xc0) != 0x80 && ++cols > width)
+			return space ? space : i ? i : 1;
+		if (s[i] == ' ')
+			space = i;
+		i++;
+	}
+	return i;
+}
+
+/* Terminal text wrapped to the width, every line after the first indented. */
+static void add_wrapped(struct doc *d, const char *s, size_t indent)
+{
+	struct sbuf clean = { 0 };
+	const char *p;
+	bool first = true;
+
+	sbuf__add_term(&clean, s);
+	for (p = sbuf__str(&clean); *p; first = false) {
+		size_t n = line_len(p, d->width - indent);
+
+		sbuf__addf(&d->out, "%*s", first ? 0 : (int)indent, "");
+		sbuf__addn(&d->out, p, n);
+		sbuf__add(&d->out, "\n");
+		for (p += n; *p == ' '; p++)
+			;
+	}
+	sbuf__free(&clean);
+}
+
+void doc__open(struct doc *d, const char *title)
+{
+	if (d->format != DOC_HTML)
+		return;
+	sbuf__add(&d->out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		  "<meta name=\"color-scheme\" content=\"light dark\">\n"
+		  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+		  "style-src 'unsafe-inline'; img-src data:\">\n<title>");
+	sbuf__add_html(&d->out, title);
+	sbuf__add(&d->out, "</title>\n<style>\n");
+	sbuf__add(&d->out, style_css);
+	sbuf__add(&d->out, "</style>\n</head>\n<body>\n<main>\n");
+}
+
+void doc__close(struct doc *d)
+{
+	if (d->format == DOC_HTML)
+		sbuf__add(&d->out, "</main>\n</body>\n</html>\n");
+}
+
+void doc__heading(struct doc *d, int level, const char *id, const char *fmt, ...)
+{
+	static const char marks[] = "==-";
+	char *s;
+
+	FORMAT(s, fmt);
+	if (d->format == DOC_HTML) {
+		sbuf__addf(&d->out, "<h%d id=\"", level);
+		sbuf__add_html(&d->out, id);
+		sbuf__add(&d->out, "\">");
+		add_text(d, s);
+		sbuf__addf(&d->out, "</h%d>\n", level);
+	} else if (d->format == DOC_MD) {
+		sbuf__addf(&d->out, "\n%.*s ", level, "######");
+		add_text(d, s);
+		sbuf__add(&d->out, "\n\n");
+	} else {
+		size_t n;
+
+		sbuf__add(&d->out, "\n");
+		add_wrapped(d, s, 0);
+		n = utf8__width(s);
+		for (size_t i = 0; level <= 3 && i < (n < d->width ? n : d->width); i++)
+			sbuf__addn(&d->out, &marks[level - 1], 1);
+		if (level <= 3)
+			sbuf__add(&d->out, "\n");
+	}
+	free(s);
+}
+
+void doc__para(struct doc *d, enum doc_tone tone, const char *fmt, ...)
+{
+	char *s;
+
+	FORMAT(s, fmt);
+	if (d->format == DOC_HTML) {
+		sbuf__addf(&d->out, "<p class=\"%s\">", tone_class[tone]);
+		add_text(d, s);
+		sbuf__add(&d->out, "</p>\n");
+	} else if (d->format == DOC_MD) {
+		sbuf__add(&d->out, tone == DOC_BAD || tone == DOC_WARN ? "> " : "");
+		add_text(d, s);
+		sbuf__add(&d->out, "\n\n");
+	} else {
+		tone_on(d, tone);
+		add_wrapped(d, s, 0);
+		tone_off(d, tone);
+	}
+	free(s);
+}
+
+void doc__list_begin(struct doc *d)
+{
+	if (d->format == DOC_HTML)
+		sbuf__add(&d->out, "<ul>\n");
+}
+
+void doc__list_end(struct doc *d)
+{
+	if (d->format == DOC_HTML)
+		sbuf__add(&d->out, "</ul>\n");
+	else if (d->format == DOC_MD)
+		sbuf__add(&d->out, "\n");
+}
+
+void doc__item(struct doc *d, const char *fmt, ...)
+{
+	char *s, *bullet;
+
+	FORMAT(s, fmt);
+	if (d->format == DOC_HTML) {
+		sbuf__add(&d->out, "<li>");
+		add_text(d, s);
+		sbuf__add(&d->out, "</li>\n");
+	} else if (d->format == DOC_MD) {
+		sbuf__add(&d->out, "- ");
+		add_text(d, s);
+		sbuf__add(&d->out, "\n");
+	} else {
+		bullet = sbuf__format("  * %s", s);
+		add_wrapped(d, bullet, 4);
+		free(bullet);
+	}
+	free(s);
+}
+
+void doc__pre(struct doc *d, const char *text)
+{
+	if (d->format == DOC_HTML) {
+		sbuf__add(&d->out, "<pre tabindex=\"0\">");
+		sbuf__add_html(&d->out, text);
+		sbuf__add(&d->out, "</pre>\n");
+		return;
+	}
+	/* Markdown: indented code needs no escape but must stay in one line per line. */
+	for (const char *p = text; *p; ) {
+		size_t n = strcspn(p, "\n");
+		char *line = sbuf__format("%.*s", (int)n, p);
+
+		sbuf__add(&d->out, "    ");
+		sbuf__add_term(&d->out, line);
+		sbuf__add(&d->out, "\n");
+		free(line);
+		p += n + (p[n] == '\n');
+	}
+	sbuf__add(&d->out, d->format == DOC_MD ? "\n" : "");
+}
+
+void doc__fold_begin(struct doc *d, const char *fmt, ...)
+{
+	char *s;
+
+	FORMAT(s, fmt);
+	if (d->format == DOC_HTML) {
+		sbuf__add(&d->out, "<details>\n<summary>");
+		add_text(d, s);
+		sbuf__add(&d->out, "</summary>\n");
+	} else if (d->format == DOC_MD) {
+		sbuf__add(&d->out, "**");
+		add_text(d, s);
+		sbuf__add(&d->out, "**\n\n");
+	} else {
+		sbuf__add(&d->out, "\n");
+		add_wrapped(d, s, 2);
+	}
+	free(s);
+}
+
+void doc__fold_end(struct doc *d)
+{
+	if (d->format == DOC_HTML)
+		sbuf__add(&d->out, "</details>\n");
+}
+
+void doc__figure(struct doc *d, const char *svg, const char *caption, const char *why)
+{
+	if (d->format != DOC_HTML)
+		return;
+	if (!svg) {
+		doc__para(d, DOC_WARN, "Plot missing (%s): %s.", caption, why);
+		return;
+	}
+	sbuf__addf(&d->out, "<figure role=\"group\" id=\"figure-%u\">\n", ++d->figures);
+	sbuf__add(&d->out, svg);
+	sbuf__add(&d->out, "\n<figcaption>");
+	sbuf__add_html(&d->out, caption);
+	sbuf__add(&d->out, "</figcaption>\n</figure>\n");
+}
+
+/* --- tables --------------------------------------------------------------------------------------- */
+
+void grid__init(struct grid *g, const char *caption, const char *align, const char *const *head)
+{
+	*g = (struct grid){ .caption = caption, .cols = strlen(align), .align = align, .head = head };
+}
+
+void grid__row(struct grid *g, enum doc_tone tone)
+{
+	g->tone = mem__grow(g->tone, g->rows);
+	g->tone[g->rows++] = tone;
+}
+
+void grid__cell(struct grid *g, const char *fmt, ...)
+{
+	char *s;
+
+	FORMAT(s, fmt);
+	g->cell = mem__grow(g->cell, g->nr);
+	g->cell[g->nr++] = s;
+}
+
+static const char *cell_at(const struct grid *g, size_t row, size_t col)
+{
+	size_t i = row * g->cols + col;
+
+	return i < g->nr ? g->cell[i] : "";
+}
+
+static double bar_part(const char *cell)
+{
+	double part = strtod(cell, NULL);
+
+	return part < 0 ? 0 : part > 1 ? 1 : part;
+}
+
+static void html_cell(struct doc *d, const struct grid *g, size_t row, size_t col)
+{
+	const char *s = cell_at(g, row, col);
+
+	if (g->align[col] == 'b') {
+		sbuf__addf(&d->out, "<td class=\"bar\"><span style=\"width:%.2f%%\"></span></td>",
+			   bar_part(s) * 100);
+		return;
+	}
+	sbuf__add(&d->out, col == 0 ? "<th scope=\"row\"" : "<td");
+	sbuf__add(&d->out, g->align[col] == 'r' ? " class=\"num\">" : ">");
+	sbuf__add_html(&d->out, s);
+	sbuf__add(&d->out, col == 0 ? "</th>" : "</td>");
+}
+
+static void html_grid(struct doc *d, const struct grid *g)
+{
+	sbuf__add(&d->out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"");
+	sbuf__add_html(&d->out, g->caption);
+	sbuf__add(&d->out, "\">\n<table>\n<caption>");
+	sbuf__add_html(&d->out, g->caption);
+	sbuf__add(&d->out, "</caption>\n<thead><tr>");
+	for (size_t c = 0; c < g->cols; c++) {
+		sbuf__addf(&d->out, "<th scope=\"col\"%s>", g->align[c] == 'r' ? " class=\"num\"" : "");
+		sbuf__add_html(&d->out, g->head[c]);
+		sbuf__add(&d->out, "</th>");
+	}
+	sbuf__add(&d->out, "</tr></thead>\n<tbody>\n");
+	for (size_t r = 0; r < g->rows; r++) {
+		sbuf__addf(&d->out, "<tr class=\"%s\">", tone_class[g->tone[r]]);
+		for (size_t c = 0; c < g->cols; c++)
+			html_cell(d, g, r, c);
+		sbuf__add(&d->out, "</tr>\n");
+	}
+	sbuf__add(&d->out, "</tbody>\n</table>\n</div>\n");
+}
+
+static void md_grid(struct doc *d, const struct grid *g)
+{
+	sbuf__add(&d->out, "|");
+	for (size_t c = 0; c < g->cols; c++) {
+		if (g->align[c] == 'b')
+			continue;
+		sbuf__add(&d->out, " ");
+		add_text(d, g->head[c]);
+		sbuf__add(&d->out, " |");
+	}
+	sbuf__add(&d->out, "\n|");
+	for (size_t c = 0; c < g->cols; c++)
+		if (g->align[c] != 'b')
+			sbuf__add(&d->out, g->align[c] == 'r' ? " ---: |" : " --- |");
+	for (size_t r = 0; r < g->rows; r++) {
+		sbuf__add(&d->out, "\n|");
+		for (size_t c = 0; c < g->cols; c++) {
+			if (g->align[c] == 'b')
+				continue;
+			sbuf__add(&d->out, " ");
+			add_text(d, cell_at(g, r, c));
+			sbuf__add(&d->out, " |");
+		}
+	}
+	sbuf__add(&d->out, "\n\n");
+}
+
+/* Column widths: what the cells need, then the widest left-aligned ones give way to the page. */
+static void fit_columns(const struct doc *d, const struct grid *g, size_t *width)
+{
+	size_t total = 0;
+
+	for (size_t c = 0; c < g->cols; c++) {
+		width[c] = g->align[c] == 'b' ? BAR_CELLS : utf8__width(g->head[c]);
+		for (size_t r = 0; r < g->rows && g->align[c] != 'b'; r++) {
+			size_t w = utf8__width(cell_at(g, r, c));
+
+			width[c] = w > width[c] ? w : width[c];
+		}
+		total += width[c] + (c ? 2 : 0);
+	}
+	while (total > d->width) {
+		size_t widest = SIZE_MAX;
+
+		for (size_t c = 0; c < g->cols; c++)
+			if (g->align[c] == 'l' && width[c] > 8 &&
+			    (widest == SIZE_MAX || width[c] > width[widest]))
+				widest = c;
+		for (size_t c = 0; widest == SIZE_MAX && c < g->cols; c++)
+			if (width[c] > 8)
+				widest = c;
+		if (widest == SIZE_MAX)
+			return;
+		width[widest]--;
+		total--;
+	}
+}
+
+/* One row, as many lines as its longest cell takes. cells are consumed as they are written. */
+static void text_row(struct doc *d, const struct grid *g, const size_t *width, const char **cells)
+{
+	bool more = true;
+
+	while (more) {
+		struct sbuf line = { 0 };
+
+		more = false;
+		for (size_t c = 0; c < g->cols; c++) {
+			size_t n = line_len(cells[c], width[c]), pad;
+			char *part = sbuf__format("%.*s", (int)n, cells[c]);
+
+			pad = width[c] - utf8__width(part);
+			sbuf__addf(&line, "%s%*s%s%*s", c ? "  " : "",
+				   g->align[c] == 'r' ? (int)pad : 0, "", part,
+				   g->align[c] == 'r' ? 0 : (int)pad, "");
+			free(part);
+			for (cells[c] += n; *cells[c] == ' '; cells[c]++)
+				;
+			more |= *cells[c] != '\0';
+		}
+		while (line.len && line.s[line.len - 1] == ' ')
+			line.s[--line.len] = '\0';
+		sbuf__addf(&d->out, "%s\n", sbuf__str(&line));
+		sbuf__free(&line);
+	}
+}
+
+static char *text_cell(const struct grid *g, size_t row, size_t col)
+{
+	struct sbuf b = { 0 };
+	size_t full = (size_t)(bar_part(cell_at(g, row, col)) * BAR_CELLS + 0.5);
+
+	sbuf__add(&b, "");
+	if (g->align[col] != 'b')
+		sbuf__add_term(&b, cell_at(g, row, col));
+	for (size_t i = 0; g->align[col] == 'b' && i < full; i++)
+		sbuf__add(&b, "#");
+	return b.s;
+}
+
+static void text_grid(struct doc *d, const struct grid *g)
+{
+	size_t *width = mem__calloc(g->cols, sizeof(*width));
+	const char **cells = mem__calloc(g->cols, sizeof(*cells));
+	char **owned = mem__calloc(g->cols, sizeof(*owned));
+
+	fit_columns(d, g, width);
+	sbuf__add(&d->out, "\n");
+	for (size_t c = 0; c < g->cols; c++)
+		cells[c] = g->head[c];
+	text_row(d, g, width, cells);
+	for (size_t r = 0; r < g->rows; r++) {
+		for (size_t c = 0; c < g->cols; c++)
+			cells[c] = owned[c] = text_cell(g, r, c);
+		tone_on(d, g->tone[r]);
+		text_row(d, g, width, cells);
+		tone_off(d, g->tone[r]);
+		for (size_t c = 0; c < g->cols; c++)
+			free(owned[c]);
+	}
+	free(owned);
+	free(cells);
+	free(width);
+}
+
+void doc__grid(struct doc *d, struct grid *g)
+{
+	if (g->rows && d->format == DOC_HTML)
+		html_grid(d, g);
+	else if (g->rows && d->format == DOC_MD)
+		md_grid(d, g);
+	else if (g->rows)
+		text_grid(d, g);
+	for (size_t i = 0; i < g->nr; i++)
+		free(g->cell[i]);
+	free(g->cell);
+	free(g->tone);
+	*g = (struct grid){ 0 };
+}

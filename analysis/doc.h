@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A document in one of three formats, written front to back: headings, paragraphs, tables, figures.
+ * All text that goes in is plain text and is escaped here, for the format at hand: nothing that a
+ * database holds can become markup or a terminal escape. Sections are written once, for all formats.
+ */
+#ifndef MIGRC_ANALYSIS_DOC_H
+#define MIGRC_ANALYSIS_DOC_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+
+#include "analysis/sbuf.h"
+
+enum doc_format { DOC_TEXT, DOC_MD, DOC_HTML };
+
+/* How a callout or a table row is marked; never by colour alone: the words say it too. */
+enum doc_tone { DOC_PLAIN, DOC_GOOD, DOC_BAD, DOC_WARN, DOC_MUTED };
+
+struct doc {
+	enum doc_format format;
+	size_t width;		/* columns, text only */
+	bool colour;		/* text only */
+	struct sbuf out;
+	unsigned int figures;
+};
+
+/* title and the rest are plain text. Text has no frame: open and close matter to HTML. */
+void doc__open(struct doc *d, const char *title);
+void doc__close(struct doc *d);
+void doc__heading(struct doc *d, int level, const char *id, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+void doc__para(struct doc *d, enum doc_tone tone, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void doc__item(struct doc *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void doc__list_begin(struct doc *d);
+void doc__list_end(struct doc *d);
+/* Preformatted: commands. Lines are not wrapped. */
+void doc__pre(struct doc *d, const char *text);
+/* What is folded in HTML; text and Markdown show it in full. */
+void doc__fold_begin(struct doc *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void doc__fold_end(struct doc *d);
+/* HTML only. svg is markup of our own making (plot.h); NULL: why says what is missing. */
+void doc__figure(struct doc *d, const char *svg, const char *caption, const char *why);
+
+/* A table under construction: cells come row by row, left to right. */
+struct grid {
+	const char *caption;
+	size_t cols, nr;	/* nr: cells so far */
+	const char *const *head;
+	const char *align;	/* 'l' or 'r' per column; 'b': a bar, its cell a number 0..1 */
+	char **cell;
+	size_t rows;
+	enum doc_tone *tone;	/* by row */
+};
+
+void grid__init(struct grid *g, const char *caption, const char *align, const char *const *head);
+void grid__row(struct grid *g, enum doc_tone tone);
+void grid__cell(struct grid *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Write the table and free it. A table without rows writes nothing. */
+void doc__grid(struct doc *d, struct grid *g);
+
+#endif /* MIGRC_ANALYSIS_DOC_H */

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Percentiles of log-linear histograms (bpf/loglin.h). Pure. */
+#ifndef MIGRC_ANALYSIS_HISTO_H
+#define MIGRC_ANALYSIS_HISTO_H
+
+#include <stdint.h>
+
+/*
+ * A histogram: n[0..nr-1] values per bin, layout 2^sub_bits bins per power of two; max is the exact
+ * largest value (0 if unknown). Unit: that of the values.
+ */
+struct histo {
+	unsigned int sub_bits;
+	unsigned int nr;
+	const uint64_t *n;
+	uint64_t max;
+};
+
+/* Bounds within which the percentile lies for certain, and their middle. */
+struct histo_pct {
+	double est, lo, hi;
+};
+
+/*
+ * Nearest-rank percentile, 0 < q <= 1: the smallest value v with at least q * total values <= v.
+ * It lies in the bin that holds that rank: lo <= v <= hi, both reached values of the bin, hi cut to
+ * max. A bin is less than 2^-sub_bits of its lower bound wide, so est is wrong by less than
+ * 2^-(sub_bits + 1) of itself; values below 2^sub_bits, and q = 1 with max known, are exact.
+ * Returns 0; -EINVAL for q outside (0, 1] or bad layout; -ENODATA for an empty histogram.
+ */
+int histo__percentile(const struct histo *h, double q, struct histo_pct *out);
+
+/* Sum of the bins; what `total` of the store must be. */
+uint64_t histo__total(const struct histo *h);
+
+#endif /* MIGRC_ANALYSIS_HISTO_H */

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/sbuf.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/err.h"
+
+static void out_of_memory(void)
+{
+	err__print("analysis: out of memory; give fewer runs or a larger machine");
+	exit(EXIT_TOOL);
+}
+
+void *mem__calloc(size_t n, size_t size)
+{
+	void *p = calloc(n ? n : 1, size ? size : 1);
+
+	if (!p)
+		out_of_memory();
+	return p;
+}
+
+void *mem__realloc(void *p, size_t n, size_t size)
+{
+	void *q = reallocarray(p, n ? n : 1, size);
+
+	if (!q)
+		out_of_memory();
+	return q;
+}
+
+char *mem__strdup(const char *s)
+{
+	char *copy;
+
+	if (!s)
+		return NULL;
+	copy = strdup(s);
+	if (!copy)
+		out_of_memory();
+	return copy;
+}
+
+void sbuf__free(struct sbuf *b)
+{
+	free(b->s);
+	*b = (struct sbuf){ 0 };
+}
+
+void sbuf__addn(struct sbuf *b, const char *s, size_t n)
+{
+	if (b->len + n + 1 > b->cap) {
+		b->cap = (b->len + n + 1) * 2;
+		b->s = mem__realloc(b->s, b->cap, 1);
+	}
+	memcpy(b->s + b->len, s, n);
+	b->len += n;
+	b->s[b->len] = '\0';
+}
+
+void sbuf__add(struct sbuf *b, const char *s)
+{
+	sbuf__addn(b, s, strlen(s));
+}
+
+char *sbuf__vformat(const char *fmt, va_list ap)
+{
+	char *s;
+
+	if (vasprintf(&s, fmt, ap) < 0)
+		out_of_memory();
+	return s;
+}
+
+void sbuf__addf(struct sbuf *b, const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+
+	va_start(ap, fmt);
+	s = sbuf__vformat(fmt, ap);
+	va_end(ap);
+	sbuf__add(b, s);
+	free(s);
+}
+
+char *sbuf__format(const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+
+	va_start(ap, fmt);
+	s = sbuf__vformat(fmt, ap);
+	va_end(ap);
+	return s;
+}
+
+const char *sbuf__str(const struct sbuf *b)
+{
+	return b->s ? b->s : "";
+}
+
+/* Length of the well-formed UTF-8 sequence at s (RFC 3629), 0 if there is none. */
+static size_t utf8_len(const unsigned char *s)
+{
+	uint32_t c;
+	size_t n;
+
+	if (s[0] < 0x80)
+		return 1;
+	if (s[0] >= 0xc2 && s[0] <= 0xdf)
+		n = 2;
+	else if ((s[0] & 0xf0) == 0xe0)
+		n = 3;
+	else if (s[0] >= 0xf0 && s[0] <= 0xf4)
+		n = 4;
+	else
+		return 0;
+	c = s[0] & (0x7f >> n);
+	for (size_t i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	if ((n == 3 && c < 0x800) || (n == 4 && c < 0x10000) || c > 0x10ffff ||
+	    (c >= 0xd800 && c <= 0xdfff))
+		return 0;
+	return n;
+}
+
+/* C1 controls and the characters that turn the direction of text, which can disguise it. */
+static bool is_disguise(const unsigned char *s, size_t n)
+{
+	if (n == 2)
+		return s[0] == 0xc2 && s[1] < 0xa0;
+	if (n == 3 && s[0] == 0xe2)
+		return (s[1] == 0x80 && s[2] >= 0xaa && s[2] <= 0xae) ||
+		       (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9);
+	return false;
+}
+
+/* Add one character, escaped; n = 0: a byte that is not UTF-8 or a character not to be shown. */
+typedef void (*add_char)(struct sbuf *b, const char *s, size_t n);
+
+static void add_each(struct sbuf *b, const char *str, add_char add)
+{
+	const unsigned char *s = (const unsigned char *)str;
+
+	while (s && *s) {
+		size_t n = utf8_len(s);
+
+		add(b, (const char *)s, is_disguise(s, n) ? 0 : n);
+		s += n ? n : 1;
+	}
+}
+
+static void html_char(struct sbuf *b, const char *s, size_t n)
+{
+	unsigned char c = (unsigned char)*s;
+
+	if (n == 0 || (n == 1 && ((c < ' ' && c != '\n' && c != '\t') || c == 0x7f)))
+		sbuf__add(b, "\xef\xbf\xbd");
+	else if (c == '&')
+		sbuf__add(b, "&amp;");
+	else if (c == '<')
+		sbuf__add(b, "&lt;");
+	else if (c == '>')
+		sbuf__add(b, "&gt;");
+	else if (c == '"')
+		sbuf__add(b, "&quot;");
+	else if (c == '\'')
+		sbuf__add(b, "&#39;");
+	else
+		sbuf__addn(b, s, n);
+}
+
+void sbuf__add_html(struct sbuf *b, const char *s)
+{
+	add_each(b, s, html_char);
+}
+
+static void json_char(struct sbuf *b, const char *s, size_t n)
+{
+	unsigned char c = (unsigned char)*s;
+
+	if (n == 0)
+		sbuf__add(b, "\xef\xbf\xbd");
+	else if (c == '"' || c == '\\')
+		sbuf__addf(b, "\\%c", c);
+	else if (n == 1 && (c < ' ' || c == 0x7f))
+		sbuf__addf(b, "\\u%04x", c);
+	else
+		sbuf__addn(b, s, n);
+}
+
+void sbuf__add_json(struct sbuf *b, const char *s)
+{
+	if (!s) {
+		sbuf__add(b, "null");
+		return;
+	}
+	sbuf__add(b, "\"");
+	add_each(b, s, json_char);
+	sbuf__add(b, "\"");
+}
+
+void sbuf__add_json_num(struct sbuf *b, double v)
+{
+	char text[40];
+
+	if (!isfinite(v)) {
+		sbuf__add(b, "null");
+		return;
+	}
+	snprintf(text, sizeof(text), "%.15g", v);
+	if (strtod(text, NULL) != v)
+		snprintf(text, sizeof(text), "%.17g", v);
+	sbuf__add(b, text);
+}
+
+static void term_char(struct sbuf *b, const char *s, size_t n)
+{
+	unsigned char c = (unsigned char)*s;
+
+	if (n == 0 || (n == 1 && (c < ' ' || c == 0x7f)))
+		sbuf__add(b, "?");
+	else
+		sbuf__addn(b, s, n);
+}
+
+void sbuf__add_term(struct sbuf *b, const char *s)
+{
+	add_each(b, s, term_char);
+}
+
+size_t utf8__width(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}
+
+const char *fmt__num(char *buf, double v)
+{
+	static const char *const suffix[] = { "", "k", "M", "G", "T", "P", "E" };
+	double a = fabs(v);
+	size_t i = 0;
+
+	if (isnan(v)) {
+		strcpy(buf, "absent");
+		return buf;
+	}
+	if (isinf(v)) {
+		strcpy(buf, v < 0 ? "-inf" : "inf");
+		return buf;
+	}
+	if (a >= 9999.5)
+		for (; a >= 999.95 && i < 6; i++)
+			a /= 1000;
+	if (i == 0 && a == floor(a))
+		snprintf(buf, FMT_LEN, "%.0f", v);
+	else if (i == 0 && a < 0.001)
+		snprintf(buf, FMT_LEN, "%.2e", v);
+	else
+		snprintf(buf, FMT_LEN, "%s%.*f%s", v < 0 ? "-" : "",
+			 a >= 99.995 ? 1 : a >= 0.9995 ? 2 : 4, a, suffix[i]);
+	return buf;
+}
+
+const char *fmt__unit(char *buf, double v, const char *unit)
+{
+	static const struct { double from; const char *name; } time[] = {
+		{ 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 0, "ns" },
+	}, byte[] = { { 1073741824, "GiB" }, { 1048576, "MiB" }, { 1024, "KiB" }, { 0, "B" } };
+	const typeof(time[0]) *scale = !strcmp(unit, "ns") ? time : !strcmp(unit, "bytes") ? byte : NULL;
+	char num[FMT_LEN];
+
+	if (!scale || !isfinite(v))
+		return fmt__num(buf, v);
+	while (scale->from > 0 && fabs(v) < scale->from)
+		scale++;
+	fmt__num(num, v / (scale->from > 0 ? scale->from : 1));
+	snprintf(buf, FMT_LEN, "%.20s %s", num, scale->name);
+	return buf;
+}
+
+static const char *percent(char *buf, size_t len, double ratio)
+{
+	double p = (ratio - 1) * 100;
+
+	if (isnan(ratio))
+		snprintf(buf, len, "-");
+	else if (isinf(ratio) || ratio >= 1e6)
+		snprintf(buf, len, "+inf");
+	else if (fabs(p) >= 9999.5)
+		snprintf(buf, len, "%+.0fk", p / 1000);
+	else
+		snprintf(buf, len, "%+.*f", fabs(p) >= 999.5 ? 0 : fabs(p) < 0.995 ? 2 : 1, p);
+	return buf;
+}
+
+const char *fmt__change(char *buf, double ratio)
+{
+	char num[16];
+
+	if (isfinite(ratio) && ratio >= 10 && ratio < 1e6)
+		snprintf(buf, FMT_LEN, "x %.4g", ratio);
+	else if (isnan(ratio))
+		snprintf(buf, FMT_LEN, "-");
+	else
+		snprintf(buf, FMT_LEN, "%s %%", percent(num, sizeof(num), ratio));
+	return buf;
+}
+
+const char *fmt__range(char *buf, double lo, double hi)
+{
+	char l[12], h[12];
+
+	if (isnan(lo) || isnan(hi))
+		snprintf(buf, FMT_LEN, "-");
+	else
+		snprintf(buf, FMT_LEN, "[%s, %s]", percent(l, sizeof(l), lo), percent(h, sizeof(h), hi));
+	return buf;
+}
