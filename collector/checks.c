@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collector/checks.h"
+
+void checks__break(struct checks *c, const char *rule, const char *fmt, ...)
+{
+	struct broken_rule *b = NULL;
+	size_t i, len;
+	va_list ap;
+
+	for (i = 0; i < c->nr; i++)
+		if (!strcmp(c->broken[i].rule, rule))
+			b = &c->broken[i];
+	if (!b) {
+		if (c->nr == CHECKS__MAX)
+			return;		/* more rules than there are; the run is invalid anyway */
+		b = &c->broken[c->nr++];
+		b->rule = rule;
+		b->detail[0] = '\0';
+	}
+	if (b->detail[0])
+		strncat(b->detail, "; ", sizeof(b->detail) - strlen(b->detail) - 1);
+	len = strlen(b->detail);
+	va_start(ap, fmt);
+	vsnprintf(b->detail + len, sizeof(b->detail) - len, fmt, ap);
+	va_end(ap);
+}
+
+void checks__identities(struct checks *c, const struct probe_status *const *probes, size_t nr,
+			bool events, uint64_t received)
+{
+	uint64_t submitted = 0;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		const struct probe_status *p = probes[i];
+		const struct probe_count *n = &p->count;
+
+		if (p->rung == RUNG_NONE)
+			continue;
+		submitted += n->submitted;
+		if (n->entries != n->exits + p->in_flight)
+			checks__break(c, "identity", "%s: %llu entries, %llu exits, %llu in flight",
+				      p->name, (unsigned long long)n->entries,
+				      (unsigned long long)n->exits,
+				      (unsigned long long)p->in_flight);
+		if (events && n->seen != n->submitted + n->lost)
+			checks__break(c, "identity", "%s: %llu seen, %llu submitted, %llu lost",
+				      p->name, (unsigned long long)n->seen,
+				      (unsigned long long)n->submitted,
+				      (unsigned long long)n->lost);
+	}
+	if (events && received != submitted)
+		checks__break(c, "identity", "ring: %llu submitted, %llu received",
+			      (unsigned long long)submitted, (unsigned long long)received);
+}
+
+void checks__losses(struct checks *c, const struct probe_status *const *probes, size_t nr,
+		    double max_share)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		const struct probe_status *p = probes[i];
+		uint64_t lost = p->count.lost + p->count.maps_full + p->misses;
+
+		if (p->rung == RUNG_NONE || !lost)
+			continue;
+		if ((double)lost > max_share * (double)(p->count.seen + lost))
+			checks__break(c, "lost-events", "%s: %llu of %llu lost", p->name,
+				      (unsigned long long)lost,
+				      (unsigned long long)(p->count.seen + lost));
+	}
+}
+
+void checks__taint(struct checks *c, unsigned long long before, unsigned long long after)
+{
+	static const struct {
+		unsigned int bit;
+		const char *what;
+	} splats[] = {
+		{ 4, "machine check" }, { 5, "bad page" }, { 7, "oops" }, { 9, "warning" },
+		{ 14, "lockup" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(splats) / sizeof(splats[0]); i++)
+		if ((after & ~before) >> splats[i].bit & 1)
+			checks__break(c, "kernel-splat", "%s, see the kernel log", splats[i].what);
+}

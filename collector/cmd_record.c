@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `migrc record`: run a command with the probes attached, store one run. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collector/cmd.h"
+#include "collector/err.h"
+#include "collector/record.h"
+#include "collector/text.h"
+
+/* Events may be under way when the last program is detached: how often, how long to wait for them. */
+#define SETTLE_ROUNDS	10
+#define SETTLE_US	20000
+
+static unsigned long long taint__read(void)
+{
+	char line[64];
+
+	if (text__first_line("/proc/sys/kernel/tainted", line, sizeof(line)))
+		return 0;
+	return strtoull(line, NULL, 10);
+}
+
+/* A command that is not there is told before anything is attached or stored. */
+static int check_command(const char *program)
+{
+	switch (workload__find(program)) {
+	case 0:
+		return EXIT_GOOD;
+	case -ENOENT:
+		err__print("%s: command not found; check its name and PATH", program);
+		return EXIT_TOOL;
+	default:
+		err__print("%s: is not an executable file; check its permissions", program);
+		return EXIT_TOOL;
+	}
+}
+
+/* Errors of the machine end in 5, the tool's own in 2. */
+static int exit_code(int err)
+{
+	return err == -EPERM || err == -EACCES || err == -ENOENT || err == -ENOSYS ?
+	       EXIT_UNSUPPORTED : EXIT_TOOL;
+}
+
+static int run__attach(struct run *r)
+{
+	int64_t start = clock__ns(CLOCK_MONOTONIC);
+	const struct probe_status *s;
+	int rc = EXIT_GOOD;
+	unsigned int id;
+
+	probes__attach(r->probes);
+	r->attach_ns = clock__ns(CLOCK_MONOTONIC) - start;
+	for (id = 0; id < NR_PROBES; id++) {
+		s = probes__status(r->probes, (enum probe_id)id);
+		if (s->rung != RUNG_NONE || !s->core)
+			continue;
+		if (r->o->missing_is_error) {
+			err__print("%s: cannot be traced: %s; see `migrc doctor`, or go on without it "
+				   "by --missing-probes=warn", s->target, s->why);
+			rc = EXIT_UNSUPPORTED;
+		} else {
+			err__print("%s: cannot be traced, going on without it: %s; see `migrc doctor`",
+				   s->target, s->why);
+		}
+	}
+	return rc;
+}
+
+/* Facts of the machine, then the user's over them. */
+static int run__collect_facts(struct run *r, bool *emulated)
+{
+	const struct facts *given = &r->o->facts;
+	const char *accelerator;
+	size_t i;
+	int err;
+
+	err = facts__collect(&r->facts);
+	for (i = 0; !err && i < given->nr; i++)
+		err = facts__set(&r->facts, given->fact[i].class, given->fact[i].key,
+				 given->fact[i].value);
+	accelerator = facts__get(&r->facts, "accelerator");
+	*emulated = r->o->emulated || (accelerator && !strcmp(accelerator, "tcg"));
+	if (err)
+		err__print("machine facts: %s; mount /proc and /sys", strerror(-err));
+	return err;
+}
+
+/* The row that says that a run is under way. */
+static int run__announce(struct run *r, bool emulated)
+{
+	char *command = text__quote_argv(r->o->argc, r->o->argv);
+	struct run_start start = {
+		.arm = r->o->arm, .workload = r->o->workload, .command = command,
+		.tool_version = MIGRC_VERSION, .has_block = r->o->has_block, .block = r->o->block,
+		.has_position = r->o->has_position, .position = r->o->position,
+		.started_ns = clock__ns(CLOCK_REALTIME), .emulated = emulated,
+	};
+	int err = command ? store__start_run(&r->store, &start, &r->id) : -ENOMEM;
+
+	free(command);
+	return err;
+}
+
+static int64_t migrated(const struct snapshot *s)
+{
+	const struct snapshot_entry *e = snapshot__find(s, "vmstat", "pgmigrate_success");
+
+	return e ? e->value : 0;
+}
+
+/*
+ * Read the counters and switch the probes on or off, with the counters read again on the far side
+ * of the switch: what was migrated in between is the probes' to count or not.
+ *
+ *	start:	read vmstat, switch on, read all (before)
+ *	end:	read all (after), switch off, read vmstat
+ */
+static int run__switch(struct run *r, bool on)
+{
+	int64_t other = 0;
+	int err = 0;
+
+	/* Node counters lag by CPU until folded; where that cannot be asked for, they lag. */
+	counters__fold();
+	if (!on)
+		err = counters__read(&r->after);
+	else
+		vmstat__read_one("pgmigrate_success", &other);
+	if (on) {
+		probes__record(r->probes, true);
+		err = counters__read(&r->before);
+		r->edge_migrated += migrated(&r->before) - other;
+	} else {
+		probes__record(r->probes, false);
+		vmstat__read_one("pgmigrate_success", &other);
+		r->edge_migrated += other - migrated(&r->after);
+	}
+	if (err)
+		err__print("counters: %s; mount /proc and /sys", strerror(-err));
+	return err;
+}
+
+/* Detach, then empty the ring and read the counts until they agree: a program that was in the midst
+ * of its work on another CPU has then ended. */
+static int run__collect(struct run *r)
+{
+	const struct counters *c = probes__counters(r->probes);
+	int64_t start = clock__ns(CLOCK_MONOTONIC);
+	uint64_t submitted;
+	int round, id, err;
+
+	probes__detach(r->probes);
+	r->detach_ns = clock__ns(CLOCK_MONOTONIC) - start;
+	start = clock__ns(CLOCK_MONOTONIC);
+	for (round = 0; round < SETTLE_ROUNDS; round++) {
+		err = probes__drain(r->probes, run__keep_event, r);
+		if (err >= 0)
+			err = probes__collect(r->probes);
+		if (err)
+			break;
+		for (submitted = 0, id = 0; id < NR_PROBES; id++)
+			submitted += c->probe[id].submitted;
+		if (submitted == r->received)
+			break;
+		usleep(SETTLE_US);
+	}
+	r->drain_ns = clock__ns(CLOCK_MONOTONIC) - start;
+	if (err)
+		err__print("bpf: cannot read the counts: %s; see `migrc doctor`", strerror(-err));
+	return err;
+}
+
+/* Time, memory and faults of the workload, beside what it says of itself. */
+static int run__add_usage(struct run *r)
+{
+	const struct rusage *u = &r->workload.usage;
+	const struct {
+		const char *name, *unit, *better;
+		double value;
+		bool is_time;
+	} rows[] = {
+		{ "wall_time", "s", "lower", (double)r->end.wall_ns / 1e9, true },
+		{ "user_time", "s", "lower", (double)u->ru_utime.tv_sec +
+		  (double)u->ru_utime.tv_usec / 1e6, true },
+		{ "system_time", "s", "lower", (double)u->ru_stime.tv_sec +
+		  (double)u->ru_stime.tv_usec / 1e6, true },
+		{ "max_rss", "KiB", "none", (double)u->ru_maxrss, false },
+		{ "minor_faults", "faults", "none", (double)u->ru_minflt, false },
+		{ "major_faults", "faults", "none", (double)u->ru_majflt, false },
+		{ "voluntary_switches", "switches", "none", (double)u->ru_nvcsw, false },
+		{ "involuntary_switches", "switches", "none", (double)u->ru_nivcsw, false },
+	};
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < sizeof(rows) / sizeof(rows[0]); i++) {
+		err = results__add_metric(&r->output.results, rows[i].name, rows[i].value,
+					  rows[i].unit, rows[i].better, rows[i].is_time);
+		if (err == -EEXIST)	/* the workload's own of that name is the better one */
+			err = 0;
+	}
+	return err;
+}
+
+/* Did the workload do its work? If not, the rule that it broke. */
+static void run__judge_workload(struct run *r)
+{
+	const struct run_end *end = &r->end;
+	const struct output *out = &r->output;
+
+	if (out->nr_bad)
+		checks__break(&r->checks, "protocol", "%u malformed result lines, the first: %s",
+			      out->nr_bad, out->first_bad);
+	if (r->interrupted) {
+		r->end.state = "interrupted";
+		return;
+	}
+	if (end->has_exit_code && !end->timed_out &&
+	    (!end->exit_code || (end->exit_code == 1 && xsbench__is_success(&out->xsbench)))) {
+		r->end.state = "complete";
+		return;
+	}
+	r->end.state = "failed";
+	if (end->timed_out)
+		checks__break(&r->checks, "workload-failed", "ended by the timeout after %u s",
+			      r->o->timeout_s);
+	else if (end->has_signal)
+		checks__break(&r->checks, "workload-failed", "killed by signal %d (%s)",
+			      end->term_signal, strsignal(end->term_signal));
+	else
+		checks__break(&r->checks, "workload-failed", "exit status %d", end->exit_code);
+}
+
+static void run__check(struct run *r)
+{
+	const struct probe_status *probes[NR_PROBES];
+	int id;
+
+	for (id = 0; id < NR_PROBES; id++)
+		probes[id] = probes__status(r->probes, (enum probe_id)id);
+	checks__identities(&r->checks, probes, NR_PROBES, r->o->events, r->received);
+	checks__losses(&r->checks, probes, NR_PROBES, r->o->max_lost_share);
+	checks__taint(&r->checks, r->taint_before, taint__read());
+	run__judge_workload(r);
+}
+
+/* From here on the run is in the store; whatever goes wrong, what was measured follows it there. */
+static int run__measure(struct run *r)
+{
+	int err, more;
+
+	r->taint_before = taint__read();
+	err = run__switch(r, true);
+	if (!err)
+		err = run__loop(r);
+	more = run__switch(r, false);
+	err = err ? err : more;
+	more = run__collect(r);
+	err = err ? err : more;
+	more = run__finish_output(r);
+	if (!more)
+		more = xsbench__results(&r->output.xsbench, &r->output.results);
+	if (!more)
+		more = run__add_usage(r);
+	if (more)
+		err__print("results of the workload: %s; the run is stored without some of them",
+			   strerror(-more));
+	err = err ? err : more;
+	if (r->output.write_err)
+		err__print("stdout: %s; the workload's output is incomplete there",
+			   strerror(-r->output.write_err));
+	r->cpu_ns = clock__ns(CLOCK_PROCESS_CPUTIME_ID);
+	run__check(r);
+	return err;
+}
+
+static void run__print_end(const struct run *r)
+{
+	size_t i;
+
+	if (r->interrupted)
+		err__print("run %lld: interrupted; stored with what was measured", (long long)r->id);
+	for (i = 0; i < r->checks.nr; i++)
+		err__print("run %lld: invalid: %s: %s", (long long)r->id, r->checks.broken[i].rule,
+			   r->checks.broken[i].detail);
+	if (r->sampler.failed)
+		err__print("run %lld: %llu of %llu samples could not be taken", (long long)r->id,
+			   (unsigned long long)r->sampler.failed,
+			   (unsigned long long)r->sampler.taken);
+}
+
+static void run__free(struct run *r)
+{
+	workload__free(&r->workload);
+	probes__free(r->probes);
+	store__close(&r->store);
+	output__free(&r->output);
+	sampler__free(&r->sampler);
+	snapshot__free(&r->before);
+	snapshot__free(&r->after);
+	facts__free(&r->facts);
+	free(r->events);
+}
+
+/* Everything before the workload may start. An exit code. */
+static int run__prepare(struct run *r)
+{
+	const struct probes_options options = { r->o->events, r->o->ring_bytes };
+	bool emulated;
+	int err;
+
+	err = probes__open(&r->probes, &options);
+	if (err)
+		return exit_code(err);
+	if (store__open(&r->store, r->o->db) || run__collect_facts(r, &emulated))
+		return EXIT_TOOL;
+	if (r->o->interval_ms) {
+		err = sampler__init(&r->sampler);
+		if (err) {
+			err__print("/proc/vmstat, /proc/zoneinfo: %s; mount /proc, or use --interval 0",
+				   strerror(-err));
+			return EXIT_TOOL;
+		}
+	}
+	err = run__attach(r);
+	if (err)
+		return err;
+	err = workload__fork(&r->workload, r->o->argv);
+	if (err) {
+		err__print("%s: cannot fork: %s; free some memory or processes", r->o->argv[0],
+			   strerror(-err));
+		return EXIT_TOOL;
+	}
+	return run__announce(r, emulated) ? EXIT_TOOL : EXIT_GOOD;
+}
+
+static int run__do(struct run *r)
+{
+	int rc, err;
+
+	rc = run__prepare(r);
+	if (rc)
+		return rc;
+	err = run__measure(r);
+	if (run__store_end(r))
+		return EXIT_TOOL;
+	run__print_end(r);
+	if (err)
+		return EXIT_TOOL;
+	return strcmp(r->end.state, "complete") ? EXIT_WORSE : EXIT_GOOD;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record_options options;
+	struct run run = { .o = &options };
+	sigset_t mask;
+	int rc;
+
+	rc = record_options__parse(&options, argc, argv);
+	if (!rc)
+		rc = check_command(options.argv[0]);
+	if (!rc) {
+		/* They come through a file descriptor while the workload runs, and wait until then. */
+		sigemptyset(&mask);
+		sigaddset(&mask, SIGCHLD);
+		sigaddset(&mask, SIGINT);
+		sigaddset(&mask, SIGTERM);
+		sigaddset(&mask, SIGHUP);
+		sigprocmask(SIG_BLOCK, &mask, NULL);
+		signal(SIGPIPE, SIG_IGN);
+		output__init(&run.output, STDOUT_FILENO);
+		rc = run__do(&run);
+		run__free(&run);
+	}
+	record_options__free(&options);
+	return rc;
+}

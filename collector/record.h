@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* `migrc record`: its options, and how one run is made and put into the store. */
+#ifndef MIGRC_RECORD_H
+#define MIGRC_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collector/checks.h"
+#include "collector/counters.h"
+#include "collector/facts.h"
+#include "collector/output.h"
+#include "collector/probes.h"
+#include "collector/sampler.h"
+#include "collector/store.h"
+#include "collector/workload.h"
+
+struct label {
+	char *key;
+	const char *value;
+};
+
+struct record_options {
+	const char *db, *arm, *workload;
+	bool has_block, has_position, events, missing_is_error, emulated;
+	long long block, position;
+	unsigned int interval_ms, timeout_s;	/* timeout 0: none */
+	uint32_t ring_bytes;
+	double max_lost_share;
+	struct label *labels;
+	size_t nr_labels;
+	struct facts facts;		/* of --fact: they win over the machine's own */
+	int argc;			/* the command */
+	char **argv;
+};
+
+/* EXIT_GOOD, or the exit code to end with after an error was printed. */
+int record_options__parse(struct record_options *o, int argc, char **argv);
+void record_options__free(struct record_options *o);
+
+/* Everything about one run, on its way from the machine into the store. */
+struct run {
+	const struct record_options *o;
+	struct store store;
+	int64_t id;
+	struct facts facts;
+	struct probes *probes;
+	struct workload workload;
+	struct output output;
+	struct sampler sampler;
+	struct snapshot before, after;
+	struct checks checks;
+	struct run_end end;
+	int64_t t0_ns;			/* CLOCK_MONOTONIC at the start */
+	int64_t edge_migrated;		/* pages migrated while counting began and ended */
+	int64_t attach_ns, detach_ns, drain_ns, cpu_ns;
+	uint64_t received;
+	unsigned long long taint_before;
+	struct event *events;
+	size_t nr_events, cap_events;
+	bool interrupted;
+};
+
+int64_t clock__ns(int clock);
+
+/* run_store.c: samples so far in a transaction of their own; all else at the end in another. */
+int run__store_samples(struct run *r);
+int run__store_end(struct run *r);
+
+/* run_loop.c: let the workload go, look after it until it has ended. r->end tells how. 0 or a
+ * negative errno after an error was printed; the workload has ended then too. */
+int run__loop(struct run *r);
+/* Read what the workload left in its pipe. */
+int run__finish_output(struct run *r);
+/* Keep raw events; for probes__drain(). */
+int run__keep_event(void *ctx, const struct event *e);
+
+#endif /* MIGRC_RECORD_H */

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/err.h"
+#include "collector/record.h"
+#include "collector/text.h"
+
+enum {
+	OPT_ARM = 256, OPT_BLOCK, OPT_POSITION, OPT_WORKLOAD, OPT_LABEL, OPT_FACT, OPT_EVENTS,
+	OPT_INTERVAL, OPT_TIMEOUT, OPT_MISSING, OPT_EMULATED, OPT_RING, OPT_MAX_LOST,
+};
+
+static const struct argp_option options[] = {
+	{ "output", 'o', "FILE", 0, "Database to add the run to (runs.db)", 0 },
+	{ "arm", OPT_ARM, "NAME", 0, "Arm of the comparison (default)", 0 },
+	{ "block", OPT_BLOCK, "N", 0, "Block of the plan", 0 },
+	{ "position", OPT_POSITION, "N", 0, "Place in the plan's order of boots", 0 },
+	{ "workload", OPT_WORKLOAD, "NAME", 0, "Runs are compared within one (the command's name)", 0 },
+	{ "label", OPT_LABEL, "KEY=VALUE", 0, "Store a label with the run; may be repeated", 0 },
+	{ "fact", OPT_FACT, "CLASS:KEY=VALUE", 0,
+	  "Store a machine fact of class match, drift or arm, instead of what was found; may be repeated", 0 },
+	{ "events", OPT_EVENTS, "agg|all", 0, "Aggregate in the kernel (agg), or store raw events too", 0 },
+	{ "interval", OPT_INTERVAL, "MS", 0, "Time between samples (100), 0: none", 0 },
+	{ "timeout", OPT_TIMEOUT, "S", 0, "End the command after so many seconds", 0 },
+	{ "missing-probes", OPT_MISSING, "error|warn", 0, "What a missing core probe means (error)", 0 },
+	{ "emulated", OPT_EMULATED, NULL, 0, "Times here are not to be judged (as accelerator=tcg)", 0 },
+	{ "ring-kb", OPT_RING, "KB", 0, "Size of the ring of raw events, a power of two (8192)", 0 },
+	{ "max-lost", OPT_MAX_LOST, "PERCENT", 0, "Lost events that a run may have (0.1)", 0 },
+	{ 0 },
+};
+
+static const char doc[] =
+	"Run a command with the probes attached and store one run.\v"
+	"Examples:\n"
+	"  migrc record --arm stock -- xs -g 800 -p 20000\n"
+	"  migrc record --arm migrc --block 1 --timeout 120 -- XSBench -s large -g 800\n\n"
+	"Exit status: 0 stored and good; 1 stored, but the command failed, timed out or was "
+	"interrupted; 2 an error of usage or of the tool; 5 not permitted or not supported here.";
+
+/* A whole number from min to max, or an error that names the option. */
+static int number__parse(struct argp_state *state, const char *option, const char *arg,
+			 long long min, long long max, long long *out)
+{
+	(void)state;
+	if (!text__to_ll(arg, out) && *out >= min && *out <= max)
+		return 0;
+	err__print("--%s: '%s' is not a whole number from %lld to %lld; see `migrc record --help`",
+		   option, arg, min, max);
+	return EINVAL;
+}
+
+static int label__add(struct record_options *o, const char *arg)
+{
+	const char *equals = strchr(arg, '=');
+	struct label *bigger;
+	char *key;
+	size_t i;
+
+	if (!equals || equals == arg) {
+		err__print("--label: '%s' is not KEY=VALUE; see `migrc record --help`", arg);
+		return EINVAL;
+	}
+	key = strndup(arg, (size_t)(equals - arg));
+	if (!key)
+		return ENOMEM;
+	for (i = 0; i < o->nr_labels; i++) {
+		if (strcmp(o->labels[i].key, key))
+			continue;
+		free(key);
+		o->labels[i].value = equals + 1;
+		return 0;
+	}
+	bigger = realloc(o->labels, (o->nr_labels + 1) * sizeof(*bigger));
+	if (!bigger) {
+		free(key);
+		return ENOMEM;
+	}
+	o->labels = bigger;
+	o->labels[o->nr_labels++] = (struct label){ key, equals + 1 };
+	return 0;
+}
+
+/* One of two words; *second tells which. */
+static int choice__parse(const char *option, const char *arg, const char *first,
+			 const char *other, bool *second)
+{
+	*second = !strcmp(arg, other);
+	if (*second || !strcmp(arg, first))
+		return 0;
+	err__print("--%s: '%s' is neither %s nor %s", option, arg, first, other);
+	return EINVAL;
+}
+
+static int share__parse(const char *arg, double *share)
+{
+	char *end;
+
+	*share = strtod(arg, &end) / 100;
+	if (end != arg && !*end && *share >= 0 && *share <= 1)
+		return 0;
+	err__print("--max-lost: '%s' is not a percentage from 0 to 100", arg);
+	return EINVAL;
+}
+
+static int fact__add(struct record_options *o, const char *arg)
+{
+	switch (facts__set_option(&o->facts, arg)) {
+	case 0:
+		return 0;
+	case -ENOMEM:
+		return ENOMEM;
+	default:
+		err__print("--fact: '%s' is not CLASS:KEY=VALUE with CLASS one of match, drift, arm "
+			   "and a KEY of [a-z0-9_./-]", arg);
+		return EINVAL;
+	}
+}
+
+/* Options whose argument is a number. */
+static int parse_number(int key, char *arg, struct argp_state *state, struct record_options *o)
+{
+	long long n;
+	int err;
+
+	switch (key) {
+	case OPT_BLOCK:
+		o->has_block = true;
+		return number__parse(state, "block", arg, 0, INT_MAX, &o->block);
+	case OPT_POSITION:
+		o->has_position = true;
+		return number__parse(state, "position", arg, 0, INT_MAX, &o->position);
+	case OPT_INTERVAL:
+		err = number__parse(state, "interval", arg, 0, 3600000, &n);
+		o->interval_ms = (unsigned int)n;
+		return err;
+	case OPT_TIMEOUT:
+		err = number__parse(state, "timeout", arg, 0, INT_MAX / 1000, &n);
+		o->timeout_s = (unsigned int)n;
+		return err;
+	case OPT_RING:
+		err = number__parse(state, "ring-kb", arg, 4, 1 << 20, &n);
+		if (!err && n & (n - 1)) {
+			err__print("--ring-kb: %lld is not a power of two; try 8192", n);
+			return EINVAL;
+		}
+		o->ring_bytes = (uint32_t)n * 1024;
+		return err;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct record_options *o = state->input;
+	bool second;
+	int err;
+
+	switch (key) {
+	case 'o':
+		o->db = arg;
+		return 0;
+	case OPT_ARM:
+		o->arm = arg;
+		return 0;
+	case OPT_WORKLOAD:
+		o->workload = arg;
+		return 0;
+	case OPT_LABEL:
+		return label__add(o, arg);
+	case OPT_FACT:
+		return fact__add(o, arg);
+	case OPT_EVENTS:
+		return choice__parse("events", arg, "agg", "all", &o->events);
+	case OPT_MISSING:
+		err = choice__parse("missing-probes", arg, "error", "warn", &second);
+		o->missing_is_error = !second;
+		return err;
+	case OPT_EMULATED:
+		o->emulated = true;
+		return 0;
+	case OPT_MAX_LOST:
+		return share__parse(arg, &o->max_lost_share);
+	case ARGP_KEY_ARGS:
+		o->argc = state->argc - state->next;
+		o->argv = state->argv + state->next;
+		state->next = state->argc;
+		return 0;
+	default:
+		return parse_number(key, arg, state, o);
+	}
+}
+
+int record_options__parse(struct record_options *o, int argc, char **argv)
+{
+	static const struct argp argp = { options, parse_option, "-- COMMAND [ARG...]", doc,
+					  NULL, NULL, NULL };
+	const char *accelerator, *slash;
+
+	*o = (struct record_options){
+		.db = "runs.db", .arm = "default", .interval_ms = 100, .missing_is_error = true,
+		.ring_bytes = 8 << 20, .max_lost_share = 0.001,
+	};
+	argp_err_exit_status = EXIT_TOOL;
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, o))
+		return EXIT_TOOL;
+	if (!o->argc) {
+		err__print("record: no command; give one after --, e.g. `migrc record -- sleep 1`");
+		return EXIT_TOOL;
+	}
+	if (!*o->arm || (o->workload && !*o->workload)) {
+		err__print("record: an empty name; give --arm and --workload a name or leave them out");
+		return EXIT_TOOL;
+	}
+	if (!o->workload) {
+		slash = strrchr(o->argv[0], '/');
+		o->workload = slash ? slash + 1 : o->argv[0];
+	}
+	accelerator = facts__get(&o->facts, "accelerator");
+	if (accelerator && !strcmp(accelerator, "tcg"))
+		o->emulated = true;
+	return EXIT_GOOD;
+}
+
+void record_options__free(struct record_options *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->nr_labels; i++)
+		free(o->labels[i].key);
+	free(o->labels);
+	facts__free(&o->facts);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Runs in SQLite: collector/schema.sql. A run is a row with state 'running', committed before its
+ * workload starts; samples follow in transactions of their own; everything else comes in one
+ * transaction at the end. Rollback journal, not WAL: after each commit the one file is whole, so
+ * that it can be copied out of a guest at any time.
+ *
+ * Functions print their error (thing, what, remedy) themselves and return a negative errno.
+ */
+#ifndef MIGRC_STORE_H
+#define MIGRC_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sqlite3.h>
+
+#define STORE__APPLICATION_ID 0x4d494752
+#define STORE__VERSION 1
+
+struct store {
+	sqlite3 *db;
+	char *path;
+	sqlite3_stmt *stmt;	/* of the rows being put */
+	const char *sql;
+};
+
+struct run_start {
+	const char *arm, *workload, *command, *tool_version;
+	bool has_block, has_position;
+	long long block, position;
+	int64_t started_ns;	/* CLOCK_REALTIME */
+	bool emulated;
+};
+
+struct run_end {
+	const char *state;	/* complete, failed, interrupted */
+	int64_t started_ns, wall_ns;
+	bool has_exit_code, has_signal, timed_out;
+	int exit_code, term_signal;
+};
+
+/* Open path, or make it with the schema if it is not there or empty. -EPROTO: a database of another
+ * kind or version; -EROFS: cannot be written; -EBUSY; -EIO. */
+int store__open(struct store *s, const char *path);
+void store__close(struct store *s);
+
+int store__begin(struct store *s);
+int store__commit(struct store *s);
+void store__rollback(struct store *s);
+
+/* Within a transaction of its own: the row and its UUID. *run_id is its id. */
+int store__start_run(struct store *s, const struct run_start *start, int64_t *run_id);
+int store__end_run(struct store *s, int64_t run_id, const struct run_end *end);
+
+/*
+ * Put one row within the caller's transaction. types has a letter for each `?` of sql: i int64_t,
+ * d double, t const char * (NULL is NULL), n a NULL without argument. sql is compared by address: use
+ * one constant for many rows and it is prepared once.
+ */
+int store__put(struct store *s, const char *sql, const char *types, ...);
+
+#endif /* MIGRC_STORE_H */
