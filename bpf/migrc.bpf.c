@@ -62,11 +62,13 @@ static __always_inline struct counters *this_counters(void)
 static __always_inline void hist__add(__u32 id, __u64 value)
 {
 	struct hist *h = bpf_map_lookup_elem(&hists, &id);
-	__u32 bin;
+	__u64 bin;
 
 	if (!h)
 		return;
 	bin = loglin_bin(value, HIST_SUB_BITS);
+	/* One register for the check and for the use, or the verifier does not connect them. */
+	asm volatile("" : "+r"(bin));
 	if (bin >= HIST_BINS)
 		return;
 	h->bin[bin]++;
