@@ -1,0 +1,16 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What a configuration lost of its fragments.
+. "$(dirname "$0")/lib.sh"
+PARTS=(kconfig)
+
+printf '%s\n' 'CONFIG_SMP=y' 'CONFIG_NR_CPUS=32' '# CONFIG_AMD_NUMA is not set' 'CONFIG_OFF=y' > "$WORK/config"
+printf '%s\n' '# why' 'CONFIG_SMP=y' 'CONFIG_NR_CPUS=32' 'CONFIG_AMD_NUMA=n' > "$WORK/good"
+printf '%s\n' 'CONFIG_NR_CPUS=3' 'CONFIG_MIGRC=y' 'CONFIG_OFF=n' > "$WORK/bad"
+is "all took effect" "" "$(lab kconfig__lost "$WORK/config" "$WORK/good")"
+is "lost lines" "CONFIG_NR_CPUS=3 CONFIG_MIGRC=y CONFIG_OFF=n" \
+	"$(lab kconfig__lost "$WORK/config" "$WORK/good" "$WORK/bad" | tr '\n' ' ' | sed 's/ $//')"
+message=$(lab kconfig__check "$WORK/config" "$WORK/bad" 2>&1)
+is "status" 2 $?
+has "message names them" "CONFIG_MIGRC=y" "$message"
+finish
