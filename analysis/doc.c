@@ -130,9 +130,13 @@ void doc__heading(struct doc *d, int level, const char *id, const char *fmt, ...
 
 	FORMAT(s, fmt);
 	if (d->format == DOC_HTML) {
-		sbuf__addf(&d->out, "<h%d id=\"", level);
-		sbuf__add_html(&d->out, id);
-		sbuf__add(&d->out, "\">");
+		sbuf__addf(&d->out, "<h%d", level);
+		if (*id) {
+			sbuf__add(&d->out, " id=\"");
+			sbuf__add_html(&d->out, id);
+			sbuf__add(&d->out, "\"");
+		}
+		sbuf__add(&d->out, ">");
 		add_text(d, s);
 		sbuf__addf(&d->out, "</h%d>\n", level);
 	} else if (d->format == DOC_MD) {

@@ -25,7 +25,7 @@ struct doc {
 	unsigned int figures;
 };
 
-/* title and the rest are plain text. Text has no frame: open and close matter to HTML. */
+/* title and the rest are plain text; an empty id is none. Only HTML has a frame to open and close. */
 void doc__open(struct doc *d, const char *title);
 void doc__close(struct doc *d);
 void doc__heading(struct doc *d, int level, const char *id, const char *fmt, ...)

@@ -236,7 +236,8 @@ static void describe_design(struct an_compare *c, size_t arm, size_t without)
 	else
 		a->design = sbuf__format("unpaired: %zu of %zu blocks are complete, pairing needs %d and more than half",
 					 a->blocks_complete, a->blocks, PAIRED_MIN_BLOCKS);
-	if (a->paired && abs(balance) > 1)
+	/* One block more is what an odd number gives, two what a lost one leaves. */
+	if (a->paired && (abs(balance) > 2 || (size_t)abs(balance) == a->blocks_complete))
 		warn(c, sbuf__format("%s ran first in %d more blocks than %s: a drift within blocks would look like an effect; alternate the order (ABBA)",
 				     c->arms[balance > 0 ? 0 : arm].name, abs(balance),
 				     c->arms[balance > 0 ? arm : 0].name));
@@ -254,10 +255,8 @@ static void find_pairing(struct an_compare *c, size_t arm)
 		int64_t block = c->runs[i].rd->block;
 		struct block_count n;
 
-		if (c->runs[i].arm != 0 && c->runs[i].arm != arm)
-			continue;
 		if (block == RD_NULL) {
-			without += c->runs[i].valid;
+			without += c->runs[i].valid && (c->runs[i].arm == 0 || c->runs[i].arm == arm);
 			continue;
 		}
 		if (!first_of_block(c, i))

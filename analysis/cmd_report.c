@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/json.h"
+#include "analysis/open.h"
+#include "analysis/sections.h"
+#include "collector/cmd.h"
+#include "collector/err.h"
+
+enum format { FORMAT_HTML, FORMAT_TEXT, FORMAT_MD, FORMAT_JSON };
+
+static const char *const format_names[] = { "html", "text", "md", "json" };
+
+struct report_options {
+	struct open_options open;
+	const char *output;
+	enum format format;
+};
+
+static const char doc[] =
+	"Write the report of a database: verdict, why, mechanism beside outcome, every run.\v"
+	"EXAMPLES\n"
+	"  migrc report -o report.html              one self-contained page of runs.db\n"
+	"  migrc report -d lab.db --format text     the same on the terminal\n"
+	"  migrc report --format md >> \"$GITHUB_STEP_SUMMARY\"\n\n"
+	"Plots need gnuplot; without it the tables stay and the page says what is missing.\n\n"
+	"EXIT STATUS: 0 written (whatever the verdict); 2 usage or tool error; 4 runs invalid, their "
+	"results differ, or what must match does not (then nothing is written).";
+
+static const struct argp_option options[] = {
+	{ "output", 'o', "FILE", 0, "write here (default: standard output)", 1 },
+	{ "format", 'f', "FORMAT", 0, "html (default), text, md or json", 1 },
+	{ 0 }
+};
+
+static const struct argp_child children[] = { { &open_argp, 0, NULL, 0 }, { 0 } };
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct report_options *o = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->open;
+		return 0;
+	case 'o':
+		o->output = arg;
+		return 0;
+	case 'f':
+		for (size_t i = 0; i < sizeof(format_names) / sizeof(format_names[0]); i++) {
+			if (strcmp(arg, format_names[i]))
+				continue;
+			o->format = (enum format)i;
+			o->open.json = o->format == FORMAT_JSON;
+			return 0;
+		}
+		argp_error(state, "%s: no such format; html, text, md and json are", arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "%s: not an option; the database is given with -d", arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void report_compare(struct doc *d, const struct section *s)
+{
+	char id[32];
+
+	snprintf(id, sizeof(id), "workload-%u", s->number);
+	doc__heading(d, 2, id, "%s%s", s->c->workload, s->c->emulated ? " (emulated)" : "");
+	section__verdict(d, s);
+	if (!s->c->nr_arms)
+		return;
+	section__why(d, s);
+	section__mechanism(d, s);
+	section__outcome(d, s);
+	section__plots(d, s);
+	section__runs(d, s);
+	section__instrument(d, s);
+	section__facts(d, s);
+	section__records(d, s);
+}
+
+static void report(struct doc *d, const struct an_model *model, const struct report_options *opt)
+{
+	char *command;
+
+	doc__open(d, "migrc report");
+	doc__heading(d, 1, "", "migrc: does deferring TLB flushes at migration pay here?");
+	if (!model->nr)
+		doc__para(d, DOC_WARN, "The database has no runs. Make some with `migrc record`.");
+	for (size_t i = 0; i < model->nr; i++) {
+		struct section s = { &model->compares[i], (unsigned int)i + 1 };
+
+		report_compare(d, &s);
+	}
+	section__method(d, model->nr ? model->compares[0].policy : &an_default_policy);
+	doc__heading(d, 2, "reproduce", "How to reproduce");
+	for (size_t i = 0; i < model->nr; i++) {
+		struct section s = { &model->compares[i], (unsigned int)i + 1 };
+
+		section__reproduce(d, &s);
+	}
+	command = sbuf__format("migrc report -d %s -o report.html", opt->open.db ? opt->open.db :
+			       "runs.db");
+	doc__pre(d, command);
+	doc__para(d, DOC_MUTED, "Written by migrc %s.", MIGRC_VERSION);
+	doc__close(d);
+	free(command);
+}
+
+static int write_report(const struct an_model *model, const struct report_options *opt)
+{
+	static const enum doc_format formats[] = {
+		[FORMAT_HTML] = DOC_HTML, [FORMAT_TEXT] = DOC_TEXT, [FORMAT_MD] = DOC_MD,
+		[FORMAT_JSON] = DOC_TEXT,
+	};
+	struct doc d = { .format = formats[opt->format], .width = 80,
+			 .colour = opt->format == FORMAT_TEXT && !opt->output && open__colour() };
+	int code;
+
+	if (opt->format == FORMAT_JSON)
+		json__model(&d.out, model);
+	else
+		report(&d, model, opt);
+	code = open__write(opt->output, sbuf__str(&d.out), d.out.len);
+	sbuf__free(&d.out);
+	return code;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options, .parser = parse, .doc = doc, .children = children,
+	};
+	struct report_options opt = { 0 };
+	struct opened o = { 0 };
+	int code;
+
+	argp_err_exit_status = EXIT_TOOL;
+	if (argp_parse(&argp, argc, argv, 0, NULL, &opt))
+		return EXIT_TOOL;
+	code = open__model(&opt.open, &o);
+	if (!code)
+		code = write_report(o.model, &opt);
+	if (!code)
+		code = open__exit_code(o.model);
+	open__close(&o);
+	free(opt.open.arms);
+	return code;
+}

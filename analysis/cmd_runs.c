@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* migrc runs and migrc show: what is stored, without judging it. */
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "analysis/json.h"
+#include "analysis/open.h"
+#include "analysis/sections.h"
+#include "collector/cmd.h"
+#include "collector/err.h"
+
+struct runs_options {
+	const char *db;
+	const char *run;	/* show only */
+	bool show, json;
+};
+
+static const struct argp_option options[] = {
+	{ "database", 'd', "FILE", 0, "database to read (default: runs.db)", 0 },
+	{ "json", 'j', NULL, 0, "JSON", 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct runs_options *o = state->input;
+
+	switch (key) {
+	case 'd':
+		o->db = arg;
+		return 0;
+	case 'j':
+		o->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (!o->show || o->run)
+			argp_error(state, "%s: one argument too many", arg);
+		o->run = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (o->show && !o->run)
+			argp_error(state, "which run? `migrc runs` lists them");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int load(const struct runs_options *opt, struct rundb **db)
+{
+	char *msg = NULL;
+
+	if (!rundb__load(opt->db ? opt->db : "runs.db", db, &msg))
+		return EXIT_GOOD;
+	json__error(opt->json, EXIT_TOOL, msg);
+	free(msg);
+	return EXIT_TOOL;
+}
+
+static void runs_row(struct grid *g, const struct rd_run *run)
+{
+	time_t started = (time_t)(run->started_ns / 1000000000);
+	char when[32] = "?", wall[FMT_LEN], *why = run__why_invalid(run);
+	struct tm tm;
+
+	if (gmtime_r(&started, &tm))
+		strftime(when, sizeof(when), "%m-%d %H:%M", &tm);
+	grid__row(g, why ? DOC_WARN : DOC_PLAIN);
+	grid__cell(g, "%" PRId64, run->id);
+	grid__cell(g, "%s", run->workload);
+	grid__cell(g, "%s", run->arm);
+	if (run->block == RD_NULL)
+		grid__cell(g, "-");
+	else
+		grid__cell(g, "%" PRId64, run->block);
+	grid__cell(g, "%s", when);
+	grid__cell(g, "%s", run->wall_ns == RD_NULL ? "-" : fmt__unit(wall, (double)run->wall_ns, "ns"));
+	grid__cell(g, "%s%s%s", run->emulated ? "emulated, " : "", why ? "invalid: " : "valid",
+		   why ? why : "");
+	free(why);
+}
+
+static void list(const struct rundb *db, bool as_json, struct sbuf *out)
+{
+	static const char *const head[] = { "run", "workload", "arm", "block", "started (UTC)", "wall",
+					    "validity" };
+	struct doc d = { .format = DOC_TEXT, .width = 80, .colour = open__colour() };
+	struct json j = { .out = out };
+	struct grid g;
+
+	if (as_json) {
+		json__begin(&j, NULL, '[');
+		for (size_t i = 0; i < db->nr; i++)
+			json__run(&j, &db->runs[i], false);
+		json__end(&j, ']');
+		sbuf__add(out, "\n");
+		return;
+	}
+	grid__init(&g, "Runs", "rllrlrl", head);
+	for (size_t i = 0; i < db->nr; i++)
+		runs_row(&g, &db->runs[i]);
+	if (!db->nr)
+		doc__para(&d, DOC_PLAIN, "No runs yet; `migrc record` makes them.");
+	doc__grid(&d, &g);
+	*out = d.out;
+}
+
+int cmd_runs(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options, .parser = parse,
+		.doc = "List the runs of a database.\vEXIT STATUS: 0 listed; 2 usage or tool error.",
+	};
+	struct runs_options opt = { 0 };
+	struct sbuf out = { 0 };
+	struct rundb *db = NULL;
+	int code;
+
+	argp_err_exit_status = EXIT_TOOL;
+	if (argp_parse(&argp, argc, argv, 0, NULL, &opt))
+		return EXIT_TOOL;
+	code = load(&opt, &db);
+	if (!code) {
+		list(db, opt.json, &out);
+		code = open__write(NULL, sbuf__str(&out), out.len);
+	}
+	sbuf__free(&out);
+	rundb__free(db);
+	return code;
+}
+
+/* By number, or by the start of its uuid if that is unique. */
+static const struct rd_run *find_run(const struct rundb *db, const char *word)
+{
+	const struct rd_run *found = NULL;
+	char *end;
+	long long id;
+
+	errno = 0;
+	id = strtoll(word, &end, 10);
+	for (size_t i = 0; i < db->nr; i++)
+		if (!errno && *word && !*end && db->runs[i].id == id)
+			return &db->runs[i];
+	for (size_t i = 0; i < db->nr; i++) {
+		if (strlen(word) < 4 || strncmp(db->runs[i].uuid, word, strlen(word)))
+			continue;
+		if (found)
+			return NULL;
+		found = &db->runs[i];
+	}
+	return found;
+}
+
+static int show(const struct rundb *db, const struct runs_options *opt)
+{
+	struct doc d = { .format = DOC_TEXT, .width = 80, .colour = open__colour() };
+	const struct rd_run *run = find_run(db, opt->run);
+	struct json j = { .out = &d.out };
+	char *msg;
+	int code;
+
+	if (!run) {
+		msg = sbuf__format("run %s: not in the database, or not unique; `migrc runs` lists them",
+				   opt->run);
+		json__error(opt->json, EXIT_TOOL, msg);
+		free(msg);
+		return EXIT_TOOL;
+	}
+	if (opt->json) {
+		json__run(&j, run, true);
+		sbuf__add(&d.out, "\n");
+	} else {
+		section__record(&d, run);
+	}
+	code = open__write(NULL, sbuf__str(&d.out), d.out.len);
+	sbuf__free(&d.out);
+	return code;
+}
+
+int cmd_show(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options, .parser = parse, .args_doc = "RUN",
+		.doc = "Show one run in full; RUN is its number or the start of its uuid.\v"
+		       "EXIT STATUS: 0 shown; 2 usage or tool error.",
+	};
+	struct runs_options opt = { .show = true };
+	struct rundb *db = NULL;
+	int code;
+
+	argp_err_exit_status = EXIT_TOOL;
+	if (argp_parse(&argp, argc, argv, 0, NULL, &opt))
+		return EXIT_TOOL;
+	code = load(&opt, &db);
+	if (!code)
+		code = show(db, &opt);
+	rundb__free(db);
+	return code;
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/metrics.h"
+#include "analysis/sections.h"
+#include "analysis/words.h"
+
+/* --- why: the waterfall --------------------------------------------------------------------------- */
+
+static void waterfall_row(struct grid *g, const char *label, double value, double whole,
+			  const char *of)
+{
+	char num[FMT_LEN];
+	double part = whole > 0 ? value / whole : NAN;
+
+	if (isnan(value))
+		return;
+	grid__row(g, DOC_PLAIN);
+	grid__cell(g, "%s", label);
+	grid__cell(g, "%s", fmt__num(num, value));
+	if (isnan(part))
+		grid__cell(g, "-");
+	else
+		grid__cell(g, "%.1f %% of %s", part * 100, of);
+	grid__cell(g, "%.6f", isnan(part) ? 0 : part);
+}
+
+static double mean_vmstat(const struct an_compare *c, size_t arm, const char *name)
+{
+	char *key = sbuf__format("vmstat.%s", name);
+	double v = compare__mean(c, arm, key);
+
+	free(key);
+	return v;
+}
+
+static void waterfall_deferring(struct doc *d, const struct an_compare *c, size_t arm)
+{
+	static const char *const head[] = { "stage", "per run", "share", "" };
+	double migrated = compare__mean(c, arm, "vmstat.pgmigrate_success");
+	double needing = compare__mean(c, arm, "migrc.needing");
+	struct grid g;
+
+	grid__init(&g, "From migrated to deferred, mean over the valid runs", "lrrb", head);
+	waterfall_row(&g, "migrated (pages)", migrated, migrated, "migrated");
+	waterfall_row(&g, "nothing stale left: no flush needed (folios)",
+		      mean_vmstat(c, arm, "migrc_noflush"), migrated, "migrated");
+	waterfall_row(&g, "needing a flush (folios)", needing, migrated, "migrated");
+	waterfall_row(&g, "eligible", compare__mean(c, arm, "migrc.eligible"), needing, "needing");
+	waterfall_row(&g, "deferred", mean_vmstat(c, arm, "migrc_deferred"), needing, "needing");
+	for (size_t k = 0; k < metrics_nr_refused; k++) {
+		char *label = sbuf__format("refused: %s", metrics_refused[k].label);
+
+		waterfall_row(&g, label, mean_vmstat(c, arm, metrics_refused[k].name), needing, "needing");
+		free(label);
+	}
+	doc__grid(d, &g);
+}
+
+static void waterfall_released(struct doc *d, const struct an_compare *c, size_t arm)
+{
+	static const char *const head[] = { "released by", "per run", "share", "" };
+	double all = 0;
+	struct grid g;
+
+	for (size_t k = 0; k < metrics_nr_released; k++) {
+		double v = mean_vmstat(c, arm, metrics_released[k].name);
+
+		all += isnan(v) ? 0 : v;
+	}
+	grid__init(&g, "Deferred folios by what released them: who paid", "lrrb", head);
+	for (size_t k = 0; k < metrics_nr_released; k++)
+		waterfall_row(&g, metrics_released[k].label,
+			      mean_vmstat(c, arm, metrics_released[k].name), all, "released");
+	doc__grid(d, &g);
+}
+
+/* What the baseline's rate would have cost the arm, less what it cost. */
+static void say_avoided(struct doc *d, const struct an_compare *c, size_t arm)
+{
+	double base = compare__mean(c, 0, "vmstat.nr_tlb_remote_flush/1000");
+	double rate = compare__mean(c, arm, "vmstat.nr_tlb_remote_flush/1000");
+	double migrated = compare__mean(c, arm, "vmstat.pgmigrate_success");
+	double paid = mean_vmstat(c, arm, "migrc_flushes"), waits = mean_vmstat(c, arm, "migrc_waits");
+	char n[6][FMT_LEN];
+
+	if (!isnan(base) && !isnan(rate) && !isnan(migrated))
+		doc__para(d, DOC_PLAIN, "Remote flushes: at the rate of %s (%s per 1000 migrated pages) the %s pages that %s migrated per run would have cost %s; it had %s, so %s were %s.",
+			  c->arms[0].name, fmt__num(n[0], base), fmt__num(n[1], migrated),
+			  c->arms[arm].name, fmt__num(n[2], base * migrated / 1000),
+			  fmt__num(n[3], rate * migrated / 1000),
+			  fmt__num(n[4], fabs(base - rate) * migrated / 1000),
+			  base >= rate ? "avoided" : "added");
+	if (!isnan(paid))
+		doc__para(d, DOC_PLAIN, "Deferral paid %s flushes of its own per run%s%s%s.",
+			  fmt__num(n[0], paid), isnan(waits) ? "" : "; writers had to wait ",
+			  isnan(waits) ? "" : fmt__num(n[5], waits), isnan(waits) ? "" : " times");
+}
+
+/* One sentence: what stands between the migrated pages and more deferral. */
+static void say_largest_refusal(struct doc *d, const struct an_compare *c, size_t arm)
+{
+	double needing = compare__mean(c, arm, "migrc.needing"), most = 0;
+	double deferred = mean_vmstat(c, arm, "migrc_deferred");
+	const char *reason = NULL;
+
+	for (size_t k = 0; k < metrics_nr_refused; k++) {
+		double v = mean_vmstat(c, arm, metrics_refused[k].name);
+
+		if (v > most) {
+			most = v;
+			reason = metrics_refused[k].label;
+		}
+	}
+	if (needing > 0)
+		doc__para(d, DOC_PLAIN, "%s deferred %.1f %% of the folios that needed a flush%s%s%s.",
+			  c->arms[arm].name, deferred / needing * 100,
+			  reason ? "; most of the others were refused because of: " : "",
+			  reason ? reason : "", "");
+	else if (needing == 0)
+		doc__para(d, DOC_PLAIN, "%s: no migrated folio needed a flush, so there was nothing to defer.",
+			  c->arms[arm].name);
+}
+
+void section__why(struct doc *d, const struct section *s)
+{
+	const struct an_compare *c = s->c;
+	bool any = false;
+	char *bits = words__ad_bits(c);
+	char id[32];
+
+	snprintf(id, sizeof(id), "why-%u", s->number);
+	doc__heading(d, 3, id, "Why: what became of the migrated pages");
+	doc__para(d, DOC_PLAIN, "%s", bits);
+	free(bits);
+	for (size_t a = 0; a < c->nr_arms; a++) {
+		if (isnan(mean_vmstat(c, a, "migrc_deferred")))
+			continue;
+		any = true;
+		doc__heading(d, 4, "", "%s", c->arms[a].name);
+		say_largest_refusal(d, c, a);
+		waterfall_deferring(d, c, a);
+		if (a)
+			say_avoided(d, c, a);
+		waterfall_released(d, c, a);
+	}
+	if (!any)
+		doc__para(d, DOC_MUTED, "No arm has a kernel that counts deferrals and refusals: absent, not 0.");
+}
+
+/* --- tables of effects ---------------------------------------------------------------------------- */
+
+static bool in_both(const struct an_metric *m, size_t arm)
+{
+	return m->arm[0].n || m->arm[arm].n;
+}
+
+static void effect_row(struct grid *g, const struct an_compare *c, const struct an_metric *m,
+		       size_t arm, bool wide)
+{
+	const struct an_effect *e = &m->effect[arm];
+	char *label = words__label(m), *base = words__value(m, m->arm[0].mean);
+	char *value = words__value(m, m->arm[arm].mean), *change = words__change(m, e);
+	char *range = words__interval(m, e), *verdict = words__verdict(e, wide);
+	char buf[FMT_LEN];
+
+	grid__row(g, section__tone(e->verdict));
+	grid__cell(g, "%s%s", label, wide && m->primary ? " (primary)" : "");
+	grid__cell(g, "%s", base);
+	grid__cell(g, "%s", value);
+	grid__cell(g, "%s", change);
+	grid__cell(g, "%s", range);
+	if (wide) {
+		grid__cell(g, "%zu, %zu", m->arm[0].n, m->arm[arm].n);
+		grid__cell(g, "%s", fmt__change(buf, m->published));
+	}
+	grid__cell(g, "%s", verdict);
+	free(label);
+	free(base);
+	free(value);
+	free(change);
+	free(range);
+	free(verdict);
+	(void)c;
+}
+
+typedef bool (*metric_filter)(const struct an_metric *m);
+
+static void effect_table(struct doc *d, const struct an_compare *c, size_t arm, const char *caption,
+			 metric_filter want, bool wide)
+{
+	const char *wide_head[] = { "metric", c->arms[0].name, c->arms[arm].name, "change",
+				    "95 % interval", "n", "published", "verdict" };
+	const char *head[] = { "metric", c->arms[0].name, c->arms[arm].name, "change",
+			       "95 % interval", "verdict" };
+	struct grid g;
+
+	grid__init(&g, caption, wide ? "lrrrrrrl" : "lrrrrl", wide ? wide_head : head);
+	for (size_t i = 0; i < c->nr_metrics; i++)
+		if (want(&c->metrics[i]) && in_both(&c->metrics[i], arm))
+			effect_row(&g, c, &c->metrics[i], arm, wide);
+	doc__grid(d, &g);
+}
+
+static bool is_mechanism(const struct an_metric *m)
+{
+	return m->group != AN_OUTCOME && m->group != AN_LATENCY && m->group != AN_PROBE;
+}
+
+static bool is_probe(const struct an_metric *m)
+{
+	return m->group == AN_PROBE;
+}
+
+static bool is_outcome(const struct an_metric *m)
+{
+	return m->group == AN_OUTCOME;
+}
+
+static bool is_latency(const struct an_metric *m)
+{
+	return m->group == AN_LATENCY;
+}
+
+static bool is_short(const struct an_metric *m)
+{
+	if (m->primary || m->group == AN_OUTCOME || m->group == AN_HELD)
+		return true;
+	return !m->per_1000 && (m->group == AN_FLUSH || m->group == AN_MIGRATION ||
+				!strcmp(m->key, "migrc.needing") || !strcmp(m->key, "migrc.eligible") ||
+				!strcmp(m->key, "vmstat.migrc_deferred"));
+}
+
+static bool is_any(const struct an_metric *m)
+{
+	return m != NULL;
+}
+
+/* One arm alone has values and no effects. */
+static void value_table(struct doc *d, const struct an_compare *c, const char *caption,
+			metric_filter want)
+{
+	static const char *const head[] = { "metric", "mean", "smallest", "largest", "n" };
+	struct grid g;
+
+	grid__init(&g, caption, "lrrrr", head);
+	for (size_t i = 0; i < c->nr_metrics; i++) {
+		const struct an_metric *m = &c->metrics[i];
+		char *label, *mean, *min, *max;
+
+		if (!want(m) || !m->arm[0].n)
+			continue;
+		label = words__label(m);
+		mean = words__value(m, m->arm[0].mean);
+		min = words__value(m, m->arm[0].min);
+		max = words__value(m, m->arm[0].max);
+		grid__row(&g, DOC_PLAIN);
+		grid__cell(&g, "%s", label);
+		grid__cell(&g, "%s", mean);
+		grid__cell(&g, "%s", min);
+		grid__cell(&g, "%s", max);
+		grid__cell(&g, "%zu", m->arm[0].n);
+		free(label);
+		free(mean);
+		free(min);
+		free(max);
+	}
+	doc__grid(d, &g);
+}
+
+static void tables(struct doc *d, const struct an_compare *c, const char *what, metric_filter want)
+{
+	for (size_t a = 1; a < c->nr_arms; a++) {
+		char *caption = sbuf__format("%s: %s against %s, means per run", what, c->arms[a].name,
+					     c->arms[0].name);
+
+		effect_table(d, c, a, caption, want, true);
+		free(caption);
+	}
+	if (c->nr_arms == 1)
+		value_table(d, c, what, want);
+}
+
+void section__mechanism(struct doc *d, const struct section *s)
+{
+	char id[32];
+
+	snprintf(id, sizeof(id), "mechanism-%u", s->number);
+	doc__heading(d, 3, id, "Mechanism: flushes, migrations, deferrals, held memory");
+	doc__para(d, DOC_PLAIN, "Primary metrics decide the verdict, corrected by Holm; all others explain it, corrected by Benjamini and Hochberg at %.0f %%. \"Published\" is the change that the evaluation posted with version 5 of the series showed. Absent is not 0.",
+		  s->c->policy->bh_level * 100);
+	tables(d, s->c, "Mechanism", is_mechanism);
+	doc__fold_begin(d, "Counted by the probes");
+	tables(d, s->c, "Probes", is_probe);
+	doc__fold_end(d);
+}
+
+void section__outcome(struct doc *d, const struct section *s)
+{
+	char id[32];
+
+	snprintf(id, sizeof(id), "outcome-%u", s->number);
+	doc__heading(d, 3, id, "Outcome: what the workload saw");
+	if (s->c->emulated)
+		doc__para(d, DOC_WARN, "Emulated: times are not judged. They are shown, and say nothing about real machines.");
+	tables(d, s->c, "Outcome", is_outcome);
+	tables(d, s->c, "Latency percentiles", is_latency);
+}
+
+void section__table(struct doc *d, const struct an_compare *c, bool all)
+{
+	for (size_t a = 1; a < c->nr_arms; a++) {
+		doc__heading(d, 2, "", "%s: %s against %s", c->workload, c->arms[a].name,
+			     c->arms[0].name);
+		effect_table(d, c, a, "Comparison", all ? is_any : is_short, false);
+	}
+	if (c->nr_arms == 1) {
+		doc__heading(d, 2, "", "%s: %s alone", c->workload, c->arms[0].name);
+		value_table(d, c, "Values", all ? is_any : is_short);
+	}
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/sections.h"
+#include "analysis/words.h"
+
+enum doc_tone section__tone(enum an_verdict v)
+{
+	switch (v) {
+	case AN_IMPROVED:
+		return DOC_GOOD;
+	case AN_REGRESSED:
+		return DOC_BAD;
+	case AN_NOT_JUDGED:
+	case AN_ABSENT:
+		return DOC_MUTED;
+	default:
+		return DOC_PLAIN;
+	}
+}
+
+void section__mismatches(struct doc *d, const struct an_compare *c)
+{
+	static const char *const head[] = { "what", "values, and who has them" };
+	struct grid g;
+
+	grid__init(&g, "Differences between runs that must be equal", "ll", head);
+	for (size_t i = 0; i < c->nr_mismatches; i++) {
+		grid__row(&g, DOC_BAD);
+		grid__cell(&g, "%s", c->mismatches[i].what);
+		grid__cell(&g, "%s", c->mismatches[i].detail);
+	}
+	doc__grid(d, &g);
+}
+
+static void say_invalid(struct doc *d, const struct an_compare *c)
+{
+	for (size_t i = 0; i < c->nr_mismatches; i++)
+		if (c->mismatches[i].checksum)
+			doc__para(d, DOC_BAD, "INVALID: %s differs between runs: %s. Equal options must give equal results; a kernel that changes them is wrong, and no figure below may be used.",
+				  c->mismatches[i].what, c->mismatches[i].detail);
+	for (size_t a = 0; a < c->nr_arms; a++)
+		if (!c->arms[a].nr_valid)
+			doc__para(d, DOC_BAD, "INVALID: no run of %s is valid (%zu recorded); see the runs below for the rules they broke.",
+				  c->arms[a].name, c->arms[a].nr_runs);
+	if (compare__mismatched(c))
+		doc__para(d, DOC_BAD, "The runs differ in what must match (listed under machine facts); they are compared all the same because --allow-mismatch was given.");
+}
+
+static void believe_detectable(struct doc *d, const struct an_compare *c, size_t arm)
+{
+	for (size_t i = 0; i < c->nr_metrics && c->metrics[i].primary; i++) {
+		const struct an_effect *e = &c->metrics[i].effect[arm];
+
+		if (isfinite(e->detectable))
+			doc__item(d, "%s, %s: these runs see a change of %.3g %% or more (%.0f %% power, after correction for %zu test%s); n = %zu and %zu.",
+				  c->arms[arm].name, c->metrics[i].label, e->detectable * 100,
+				  c->policy->power * 100, c->family, c->family == 1 ? "" : "s",
+				  e->n_base, e->n_arm);
+	}
+}
+
+static void believe_drift(struct doc *d, const struct an_compare *c)
+{
+	double p = NAN;
+
+	for (size_t i = 0; i < c->nr_metrics && c->metrics[i].primary; i++)
+		for (size_t a = 0; a < c->nr_arms; a++)
+			if (c->metrics[i].arm[a].has_trend)
+				p = fmin(p, c->metrics[i].arm[a].trend.p);
+	if (isnan(p))
+		doc__item(d, "Drift: too few runs to tell (three of an arm are needed).");
+	else
+		doc__item(d, "Drift of primary metrics over the runs of an arm: %s (smallest p %.2g).",
+			  p <= 0.05 ? "SEEN, see the warnings" : "none seen", p);
+}
+
+static void believe_instrument(struct doc *d, const struct an_compare *c)
+{
+	int64_t lost = 0;
+	size_t probes = 0, missing = 0;
+
+	for (size_t i = 0; i < c->nr_runs; i++) {
+		const struct rd_run *rd = c->runs[i].rd;
+
+		if (!c->runs[i].valid || c->runs[i].arm == SIZE_MAX)
+			continue;
+		for (size_t k = 0; k < rd->nr_probes; k++) {
+			probes++;
+			missing += !strcmp(rd->probes[k].rung, "none");
+			lost += rd->probes[k].lost != RD_NULL ? rd->probes[k].lost : 0;
+		}
+	}
+	if (probes)
+		doc__item(d, "Instrument: %zu of %zu probes attached over the valid runs, %lld events lost.",
+			  probes - missing, probes, (long long)lost);
+	else
+		doc__item(d, "Instrument: no probes; counters of the kernel only.");
+}
+
+static void section__believe(struct doc *d, const struct section *s)
+{
+	const struct an_compare *c = s->c;
+
+	doc__heading(d, 3, "", "Whether to believe it");
+	doc__list_begin(d);
+	for (size_t a = 0; a < c->nr_arms; a++) {
+		char *valid = words__validity(c, a);
+
+		doc__item(d, "%s%s%s.", valid, a ? "; " : " (baseline)", a ? c->arms[a].design : "");
+		free(valid);
+	}
+	if (c->emulated)
+		doc__item(d, "Emulated: times and rates were measured under software emulation and are not judged; counters are.");
+	for (size_t a = 1; a < c->nr_arms; a++)
+		believe_detectable(d, c, a);
+	believe_drift(d, c);
+	believe_instrument(d, c);
+	doc__list_end(d);
+	for (size_t i = 0; i < c->nr_warnings; i++)
+		doc__para(d, DOC_WARN, "Warning: %s.", c->warnings[i]);
+}
+
+void section__verdict(struct doc *d, const struct section *s)
+{
+	const struct an_compare *c = s->c;
+
+	say_invalid(d, c);
+	if (c->nr_arms < 2)
+		doc__para(d, DOC_WARN, "One arm only (%s): there is nothing to compare it with.",
+			  c->nr_arms ? c->arms[0].name : "none");
+	for (size_t a = 1; a < c->nr_arms; a++) {
+		char *text = words__arm_verdict(c, a);
+
+		doc__para(d, section__tone(words__overall(c, a)), "%s", text);
+		free(text);
+	}
+	section__believe(d, s);
+}
+
+/* --- the terminal's last words -------------------------------------------------------------------- */
+
+static void summary_row(struct grid *g, const struct an_compare *c, const char *key)
+{
+	const struct an_metric *m = compare__metric(c, key);
+
+	if (!m)
+		return;
+	for (size_t a = 1; a < c->nr_arms; a++) {
+		const struct an_effect *e = &m->effect[a];
+		char *label = words__label(m), *base = words__value(m, m->arm[0].mean);
+		char *value = words__value(m, m->arm[a].mean), *change = words__change(m, e);
+		char *range = words__interval(m, e), *verdict = words__verdict(e, false);
+
+		grid__row(g, section__tone(e->verdict));
+		grid__cell(g, "%s", label);
+		grid__cell(g, "%s", base);
+		if (c->nr_arms > 2)
+			grid__cell(g, "%s: %s", c->arms[a].name, value);
+		else
+			grid__cell(g, "%s", value);
+		grid__cell(g, "%s", change);
+		grid__cell(g, "%s", range);
+		grid__cell(g, "%s", verdict);
+		free(label);
+		free(base);
+		free(value);
+		free(change);
+		free(range);
+		free(verdict);
+	}
+}
+
+void section__summary(struct doc *d, const struct an_compare *c)
+{
+	const char *head[] = { "mean per run", c->nr_arms ? c->arms[0].name : "", "", "change",
+			       "95 % interval", "verdict" };
+	struct grid g;
+
+	if (c->nr_arms < 2)
+		return;
+	head[2] = c->nr_arms == 2 ? c->arms[1].name : "arm";
+	doc__heading(d, 2, "", "Summary: %s%s", c->workload,
+		     c->emulated ? " (emulated: times are not judged)" : "");
+	grid__init(&g, "Summary", "lrrrrl", head);
+	summary_row(&g, c, "vmstat.pgmigrate_success");
+	summary_row(&g, c, "migrc.eligible");
+	summary_row(&g, c, "vmstat.migrc_deferred");
+	for (size_t i = 0; i < c->nr_metrics && c->metrics[i].primary; i++)
+		summary_row(&g, c, c->metrics[i].key);
+	doc__grid(d, &g);
+	doc__para(d, DOC_PLAIN, "%s", "");
+	for (size_t a = 1; a < c->nr_arms; a++) {
+		char *text = words__arm_verdict(c, a);
+
+		doc__para(d, section__tone(words__overall(c, a)), "%s", text);
+		free(text);
+	}
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/words.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/sbuf.h"
+
+char *words__value(const struct an_metric *m, double v)
+{
+	char buf[FMT_LEN];
+
+	return mem__strdup(fmt__unit(buf, v, m->unit));
+}
+
+char *words__label(const struct an_metric *m)
+{
+	bool own = strcmp(m->unit, "ns") && strcmp(m->unit, "bytes") && strcmp(m->unit, "count") &&
+		   *m->unit;
+
+	return own ? sbuf__format("%s (%s)", m->label, m->unit) : mem__strdup(m->label);
+}
+
+static char *difference(const struct an_metric *m, double v)
+{
+	char buf[FMT_LEN];
+
+	return sbuf__format("%s%s", v > 0 ? "+" : "", fmt__unit(buf, v, m->unit));
+}
+
+char *words__change(const struct an_metric *m, const struct an_effect *e)
+{
+	char buf[FMT_LEN];
+
+	if (!e->has_est)
+		return mem__strdup("-");
+	if (e->is_ratio)
+		return mem__strdup(fmt__change(buf, e->est));
+	return difference(m, e->est);
+}
+
+char *words__interval(const struct an_metric *m, const struct an_effect *e)
+{
+	char buf[FMT_LEN], *lo, *hi, *s;
+
+	if (!e->has_est || isnan(e->lo))
+		return mem__strdup("-");
+	if (e->is_ratio)
+		return mem__strdup(fmt__range(buf, e->lo, e->hi));
+	lo = difference(m, e->lo);
+	hi = difference(m, e->hi);
+	s = sbuf__format("[%s, %s]", lo, hi);
+	free(lo);
+	free(hi);
+	return s;
+}
+
+char *words__verdict(const struct an_effect *e, bool detail)
+{
+	if (e->why[0] && (detail || e->verdict == AN_NOT_JUDGED))
+		return sbuf__format("%s: %s", verdict__name(e->verdict), e->why);
+	return mem__strdup(verdict__name(e->verdict));
+}
+
+enum an_verdict words__overall(const struct an_compare *c, size_t arm)
+{
+	bool have[AN_ABSENT + 1] = { false };
+
+	for (size_t i = 0; i < c->nr_metrics && c->metrics[i].primary; i++)
+		have[c->metrics[i].effect[arm].verdict] = true;
+	if (have[AN_REGRESSED])
+		return AN_REGRESSED;
+	if (have[AN_IMPROVED])
+		return AN_IMPROVED;
+	if (have[AN_INCONCLUSIVE])
+		return AN_INCONCLUSIVE;
+	if (have[AN_EQUIVALENT])
+		return AN_EQUIVALENT;
+	return have[AN_NOT_JUDGED] ? AN_NOT_JUDGED : AN_ABSENT;
+}
+
+static void add_metric_sentence(struct sbuf *b, const struct an_compare *c,
+				const struct an_metric *m, const struct an_effect *e)
+{
+	char *change = words__change(m, e), *range = words__interval(m, e);
+	char *verdict = words__verdict(e, true);
+	char p[FMT_LEN];
+
+	sbuf__addf(b, " %s: %s", m->label, verdict);
+	if (e->has_est)
+		sbuf__addf(b, ", %s", change);
+	if (e->has_est && !isnan(e->lo))
+		sbuf__addf(b, " with a %.0f %% interval of %s%s", c->policy->conf * 100, range,
+			   e->is_ratio ? " %" : "");
+	if (!isnan(e->p_adjusted))
+		sbuf__addf(b, ", p %s after Holm over %zu", e->p_adjusted < 0.0001 ? "< 0.0001" :
+			   fmt__num(p, e->p_adjusted), c->family);
+	sbuf__add(b, ".");
+	free(change);
+	free(range);
+	free(verdict);
+}
+
+char *words__arm_verdict(const struct an_compare *c, size_t arm)
+{
+	enum an_verdict v = words__overall(c, arm);
+	struct sbuf b = { 0 };
+	bool mixed = false;
+
+	for (size_t i = 0; i < c->nr_metrics && c->metrics[i].primary; i++)
+		mixed |= v == AN_REGRESSED && c->metrics[i].effect[arm].verdict == AN_IMPROVED;
+	sbuf__addf(&b, "%s against %s: %s%s.", c->arms[arm].name, c->arms[0].name,
+		   compare__invalid(c) ? "INVALID, and on these runs " : "",
+		   mixed ? "mixed: some improved, some regressed" : verdict__name(v));
+	for (size_t i = 0; i < c->nr_metrics && c->metrics[i].primary; i++)
+		add_metric_sentence(&b, c, &c->metrics[i], &c->metrics[i].effect[arm]);
+	return b.s;
+}
+
+char *words__validity(const struct an_compare *c, size_t arm)
+{
+	const struct an_arm *a = &c->arms[arm];
+
+	return sbuf__format("%s: %zu of %zu run%s valid, %zu boot%s", a->name, a->nr_valid, a->nr_runs,
+			    a->nr_runs == 1 ? "" : "s", a->nr_boots, a->nr_boots == 1 ? "" : "s");
+}
+
+/* The fact that all runs agree on; NULL if it is absent or they do not. */
+static const char *common_fact(const struct an_compare *c, const char *key)
+{
+	const char *value = NULL;
+
+	for (size_t i = 0; i < c->nr_runs; i++) {
+		const char *v = run__fact(c->runs[i].rd, key);
+
+		if (!c->runs[i].valid || c->runs[i].arm == SIZE_MAX)
+			continue;
+		if (!v || (value && strcmp(v, value)))
+			return NULL;
+		value = v;
+	}
+	return value;
+}
+
+char *words__ad_bits(const struct an_compare *c)
+{
+	const char *l1tf = common_fact(c, "l1tf");
+	const char *bits = common_fact(c, "ad_bits_in_migration_entries");
+	const char *means;
+
+	if (bits && !strcmp(bits, "yes"))
+		means = "This machine keeps the accessed and dirty bits in migration entries: a page that was ever written stays dirty when it is moved, so the rule \"read-only and clean\" finds little to defer; a rule that accepts dirty read-only pages is needed here.";
+	else if (bits && !strcmp(bits, "no"))
+		means = "This machine drops the dirty bit in migration entries: a page that was promoted comes back read-only and clean, so the rule \"read-only and clean\" finds a good part of later demotions, growing with time.";
+	else
+		means = "Whether this machine keeps the accessed and dirty bits in migration entries was not recorded or differs between runs; it decides how much the rule \"read-only and clean\" can defer.";
+	return sbuf__format("L1TF: %s. Accessed and dirty bits kept in migration entries: %s. %s",
+			    l1tf ? l1tf : "not recorded, or differing", bits ? bits : "unknown", means);
+}

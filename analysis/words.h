@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the numbers say, in sentences: used by every output, so that they all say the same. */
+#ifndef MIGRC_ANALYSIS_WORDS_H
+#define MIGRC_ANALYSIS_WORDS_H
+
+#include "analysis/model.h"
+
+/* All return a new string. */
+
+/* "-93.4 %" for a ratio, "+12.3k" for a difference, "-" for none. */
+char *words__change(const struct an_metric *m, const struct an_effect *e);
+char *words__interval(const struct an_metric *m, const struct an_effect *e);
+/* "improved"; with detail also "inconclusive: these runs could have seen 12 %". */
+char *words__verdict(const struct an_effect *e, bool detail);
+/* A value of the metric with its unit scaled; "absent" for NaN. */
+char *words__value(const struct an_metric *m, double v);
+/* Label with its unit, where the values do not carry it. */
+char *words__label(const struct an_metric *m);
+
+/* The arm against the baseline, over all primary metrics; verdict words first. */
+char *words__arm_verdict(const struct an_compare *c, size_t arm);
+/* What an arm's primary verdicts come to: AN_REGRESSED if any is, else AN_IMPROVED if any is... */
+enum an_verdict words__overall(const struct an_compare *c, size_t arm);
+/* Why its accessed and dirty bits decide, with this machine's facts. */
+char *words__ad_bits(const struct an_compare *c);
+/* "7 of 8 runs of stock are valid (7 boots)". */
+char *words__validity(const struct an_compare *c, size_t arm);
+
+#endif /* MIGRC_ANALYSIS_WORDS_H */
