@@ -24,6 +24,7 @@ outcome__names() {
 	wrong-kernel 15
 	setup-failed 16
 	emulator-failed 17
+	record-failed 18
 	END
 }
 
@@ -55,8 +56,11 @@ outcome__classify() {
 		echo wrong-kernel
 	elif grep -q 'migrc-guest: error: ' "$log"; then
 		echo setup-failed
-	elif [ -n "$rc" ] && [ "$rc" -ne 0 ]; then
+	elif [ "${rc:-0}" -eq 1 ]; then
 		echo workload-failed
+	elif [ "${rc:-0}" -ne 0 ]; then
+		# Not the workload: migrc itself could not do its work.
+		echo record-failed
 	elif [ "$results" -ne 1 ] || [ -z "$rc" ]; then
 		echo no-results
 	else
@@ -73,6 +77,7 @@ outcome__detail() {
 	splat) grep -m 1 -oE "$SPLAT.*" "$log" ;;
 	wrong-kernel | setup-failed) sed -n 's/.*migrc-guest: error: //p' "$log" | head -n 1 ;;
 	workload-failed) grep -E 'migrc-guest: step .* ends rc=[^0]' "$log" | head -n 1 ;;
+	record-failed) grep -m 1 '^migrc: ' "$log" ;;
 	hang | no-results) grep -a 'migrc-guest: ' "$log" | tail -n 1 ;;
 	esac | tr -d '\r' || true
 }
