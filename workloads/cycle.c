@@ -2,6 +2,18 @@
 /*
  * cycle: demotes its own read-only memory through memory.reclaim and brings it back, round by
  * round, while a reader on every CPU keeps translations to it in the TLB and checks what it reads.
+ *
+ * Reclaim leaves alone what was referenced since it last looked, so readers that go through all of
+ * the memory all the time would keep nearly all of it where it is. So a round is:
+ *
+ *	age		madvise(MADV_COLD): all folios are inactive, whatever the last round left
+ *			them; reclaim ages an active list by 32 folios at a time, if at all
+ *	sweep		each reader reads every page once: a translation on every CPU
+ *	demote		readers read a few pages of their own; all others have gone idle, but are
+ *			still in the TLBs of CPUs that run this process: the flush to be deferred
+ *	(write)		in some rounds every page is changed by pwrite(2)
+ *	sweep		each reader reads every page once: a stale translation would show here
+ *	bring back	migrate_pages(2)
  */
 #include <argp.h>
 #include <errno.h>
@@ -11,6 +23,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "workloads/lib/backing.h"
@@ -26,11 +40,13 @@
 #define SIZE_MAX_BYTES	(1ULL << 46)
 #define DEMOTION_FILE	"/sys/kernel/mm/numa/demotion_enabled"
 #define VMSTAT_FILE	"/proc/vmstat"
-/* Readers go through the memory in steps of about this many pages: neighbours are not touched
- * together, so each page needs a translation of its own.
- */
+/* Sweeps go in steps of about this many pages, so that each page's translation is its own. */
 #define STRIDE		521
-#define STOP_CHECK	64
+/* What a reader reads between two sweeps. */
+#define HOT_PAGES	4
+/* Readers give way to the thread that drives the rounds: it has no CPU of its own. */
+#define READER_NICE	10
+#define POLL_US		500
 
 const char *argp_program_version = "cycle (migrc) " MIGRC_VERSION;
 
@@ -53,6 +69,7 @@ static volatile sig_atomic_t caught;
 
 struct reader {
 	uint64_t reads;
+	_Atomic uint64_t swept;	/* the last sweep that it has ended */
 	uint32_t *seen;		/* last version of each page, if versions change */
 	uint64_t bad_page, bad_word, got, want;
 	bool failed;
@@ -65,6 +82,7 @@ struct cycle {
 	uint64_t pages, stride;
 	struct reader *reader;
 	uint64_t begun_version;		/* only the main thread writes */
+	_Atomic uint64_t sweep;		/* the sweep that is asked for */
 	_Atomic uint64_t issued;	/* newest version that a page may have */
 	_Atomic uint64_t published;	/* oldest version that a page may have */
 	atomic_bool stop, failed;
@@ -85,7 +103,7 @@ static const struct argp_option options[] = {
 	{ "size", 's', "SIZE", 0, "Memory, MiB or with K, M, G (default: 128)", 0 },
 	{ "rounds", OPT_ROUNDS, "N", 0, "Rounds: demote, bring back (default: 10)", 0 },
 	{ "reclaim", OPT_RECLAIM, "SIZE", 0,
-	  "What is written to memory.reclaim each round (default: the size)", 0 },
+	  "What is written to memory.reclaim each round (default: 15/16 of the size)", 0 },
 	{ "backing", OPT_BACKING, "file|memfd|anon", 0,
 	  "file or memfd: written by write(2), mapped for reading; anon: made read-only by "
 	  "mprotect(2) (default: file)", 0 },
@@ -214,34 +232,68 @@ static bool version_good(struct cycle *c, struct reader *r, uint64_t page, const
 	return true;
 }
 
-static void read_all(void *arg, unsigned int index)
+static bool read_page(struct cycle *c, struct reader *r, uint64_t page, uint32_t word)
+{
+	const volatile uint64_t *at =
+		(const volatile uint64_t *)(c->mem.base + page * c->page);
+	uint64_t got = at[word], want = wl_content__word(page, word);
+
+	if (got != want) {
+		reader_fail(c, r, page, word, got, want);
+		return false;
+	}
+	r->reads += 2;
+	return version_good(c, r, page, at);
+}
+
+/* Every page once, from a place of its own. False if a word was wrong. */
+static bool sweep_all(struct cycle *c, struct reader *r, uint64_t page, uint32_t word)
+{
+	for (uint64_t i = 0; i < c->pages; i++) {
+		if (!read_page(c, r, page, word))
+			return false;
+		page += c->stride;
+		page -= page >= c->pages ? c->pages : 0;
+	}
+	return true;
+}
+
+static void reader_main(void *arg, unsigned int index)
 {
 	struct cycle *c = arg;
 	struct reader *r = &c->reader[index];
-	uint64_t page = c->pages * index / conf.readers, n = 0;
+	uint64_t start = c->pages * index / conf.readers, n = 0;
 
-	for (uint32_t pass = index;; pass++) {
-		uint32_t word = 1 + pass % (c->words - 1);
+	/* On Linux the nice value is the thread's. Without it the rounds are slower, no more. */
+	setpriority(PRIO_PROCESS, 0, READER_NICE);
+	while (!atomic_load_explicit(&c->stop, memory_order_relaxed)) {
+		uint64_t sweep = atomic_load_explicit(&c->sweep, memory_order_acquire);
+		uint32_t word = 1 + (uint32_t)((index + n++) % (c->words - 1));
 
-		for (uint64_t i = 0; i < c->pages; i++) {
-			const volatile uint64_t *at =
-				(const volatile uint64_t *)(c->mem.base + page * c->page);
-			uint64_t got = at[word], want = wl_content__word(page, word);
+		if (sweep != atomic_load_explicit(&r->swept, memory_order_relaxed)) {
+			if (!sweep_all(c, r, start, word))
+				return;
+			atomic_store_explicit(&r->swept, sweep, memory_order_release);
+		}
+		for (uint64_t i = 0; i < HOT_PAGES; i++)
+			if (!read_page(c, r, (start + i) % c->pages, word))
+				return;
+	}
+}
 
-			if (got != want) {
-				reader_fail(c, r, page, word, got, want);
-				return;
-			}
-			if (!version_good(c, r, page, at))
-				return;
-			r->reads += 2;
-			page += c->stride;
-			page -= page >= c->pages ? c->pages : 0;
-			if (!(++n % STOP_CHECK) &&
-			    atomic_load_explicit(&c->stop, memory_order_relaxed))
-				return;
+/* Has each reader read every page once. 0, or -EINTR if there is something else to do. */
+static int readers_sweep(struct cycle *c)
+{
+	uint64_t sweep = atomic_fetch_add(&c->sweep, 1) + 1;
+
+	for (unsigned int i = 0; i < conf.readers; i++) {
+		while (atomic_load_explicit(&c->reader[i].swept, memory_order_acquire) != sweep) {
+			if (caught || atomic_load(&c->failed))
+				return -EINTR;
+			usleep(POLL_US);
 		}
 	}
+	return 0;
 }
 
 /* 0, or the exit code with every failed reader's finding printed. */
@@ -281,6 +333,14 @@ static int vmstat_error(int err)
 {
 	wl_err("%s: %s; mount proc on /proc", VMSTAT_FILE, strerror(-err));
 	return WL_EXIT_USAGE;
+}
+
+static int age(const struct cycle *c)
+{
+	if (!madvise(c->mem.base, c->mem.bytes, MADV_COLD))
+		return 0;
+	wl_err("madvise(MADV_COLD): %s; use a kernel 5.4 or later", strerror(errno));
+	return WL_EXIT_UNSUPPORTED;
 }
 
 /* 0, the exit code, or -EINTR. */
@@ -378,8 +438,12 @@ static bool round_writes(uint64_t round)
 static int one_round(struct cycle *c, struct total *t)
 {
 	double begin = wl_now();
-	int ret = demote(c, t);
+	int ret = age(c);
 
+	if (!ret)
+		ret = readers_sweep(c);
+	if (!ret)
+		ret = demote(c, t);
 	if (!ret && t->rounds == 0 && t->demoted_known && !t->demoted) {
 		wl_err("demotion: nothing was demoted; see that node %d is in a lower tier "
 		       "(/sys/devices/virtual/memory_tiering) and has free memory", conf.slow);
@@ -387,6 +451,8 @@ static int one_round(struct cycle *c, struct total *t)
 	}
 	if (!ret && round_writes(t->rounds))
 		ret = write_versions(c, t);
+	if (!ret)
+		ret = readers_sweep(c);
 	if (!ret)
 		ret = bring_back(t);
 	if (!ret && caught)
@@ -465,7 +531,7 @@ static int readers_start(struct cycle *c, struct wl_team *team)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = wl_team__start(team, conf.readers, true, read_all, c);
+	err = wl_team__start(team, conf.readers, true, reader_main, c);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!err)
 		return 0;
@@ -488,6 +554,8 @@ static int run(struct cycle *c)
 		return ret;
 	t.read_s = -wl_now();
 	wl_team__go(&team);
+	/* MADV_COLD ages what is mapped only: map it, or reclaim activates it all in round one. */
+	ret = readers_sweep(c);
 	while (!ret && t.rounds < conf.rounds && !atomic_load(&c->failed))
 		ret = one_round(c, &t);
 	atomic_store(&c->stop, true);
@@ -629,7 +697,7 @@ int main(int argc, char **argv)
 	if (!conf.readers)
 		conf.readers = wl_team__cpus() < WL_TEAM_MAX ? wl_team__cpus() : WL_TEAM_MAX;
 	if (!conf.reclaim)
-		conf.reclaim = conf.bytes;
+		conf.reclaim = conf.bytes / 16 * 15;
 	if (conf.write_share && conf.backing.kind == WL_BACKING_ANON) {
 		wl_err("--write-share: anon memory is not written by pwrite; use --backing file");
 		return WL_EXIT_USAGE;

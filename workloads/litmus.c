@@ -40,7 +40,7 @@
 #include "workloads/lib/team.h"
 
 #define LOADS_AFTER	2000	/* loads of the reader after it has seen the flag */
-#define WORD		512	/* the word of the page that is tested: not at its start */
+#define WORD		256	/* the word of the page that is tested: not at its start */
 
 const char *argp_program_version = "litmus (migrc) " MIGRC_VERSION;
 

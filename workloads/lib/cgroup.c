@@ -172,8 +172,17 @@ int wl_cgroup__join(struct wl_cgroup *cg)
 
 int wl_cgroup__reclaim(const struct wl_cgroup *cg, uint64_t bytes)
 {
-	char text[32];
+	char text[64];
+	int err;
 
+	/*
+	 * All of the effort on the anonymous lists, where shmem is too; before 6.9 the file takes
+	 * no such argument.
+	 */
+	snprintf(text, sizeof(text), "%" PRIu64 " swappiness=200", bytes);
+	err = write_to(cg->path, "memory.reclaim", text);
+	if (err != -EINVAL)
+		return err;
 	snprintf(text, sizeof(text), "%" PRIu64, bytes);
 	return write_to(cg->path, "memory.reclaim", text);
 }
