@@ -317,8 +317,10 @@ static void html_cell(struct doc *d, const struct grid *g, size_t row, size_t co
 	const char *s = cell_at(g, row, col);
 
 	if (g->align[col] == 'b') {
-		sbuf__addf(&d->out, "<td class=\"bar\"><span style=\"width:%.2f%%\"></span></td>",
-			   bar_part(s) * 100);
+		sbuf__add(&d->out, "<td class=\"bar\">");
+		if (bar_part(s) > 0)
+			sbuf__addf(&d->out, "<span style=\"width:%.2f%%\"></span>", bar_part(s) * 100);
+		sbuf__add(&d->out, "</td>");
 		return;
 	}
 	sbuf__add(&d->out, col == 0 ? "<th scope=\"row\"" : "<td");

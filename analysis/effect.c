@@ -214,7 +214,7 @@ static double mde_multiple(struct an_compare *c, bool paired, size_t na, size_t 
 	return e->mult;
 }
 
-/* Smallest detectable effect for the spread at hand; alpha as the weakest step of Holm leaves it. */
+/* Smallest detectable effect, upwards, for the spread at hand; alpha as the weakest step of Holm leaves it. */
 static double detectable(struct an_compare *c, const struct an_metric *m,
 			 const struct sample *s, const struct an_effect *e)
 {
@@ -403,6 +403,9 @@ static void judge(const struct an_compare *c, const struct an_metric *m, struct 
 	}
 	if (found)
 		snprintf(why, sizeof(why), "a change, but below %.3g %%", p->min_effect * 100);
+	else if (isfinite(e->detectable) && e->is_ratio)
+		snprintf(why, sizeof(why), "these runs could have seen +%.3g %% or -%.3g %%",
+			 e->detectable * 100, e->detectable / (1 + e->detectable) * 100);
 	else if (isfinite(e->detectable))
 		snprintf(why, sizeof(why), "these runs could have seen %.3g %%", e->detectable * 100);
 	else

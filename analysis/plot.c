@@ -84,7 +84,7 @@ static void add_series(struct sbuf *b, const struct plot_series *s)
 
 	switch (s->style) {
 	case PLOT_LINE:
-		sbuf__addf(b, " with lines lw 1.4 dt %u", s->colour + 1);
+		sbuf__add(b, " with lines lw 1");
 		break;
 	case PLOT_STEP:
 		sbuf__addf(b, " with steps lw 1.8 dt %u", s->colour + 1);
@@ -110,8 +110,8 @@ static void write_script(const struct plot *p, struct sbuf *b)
 	bool first = true;
 
 	sbuf__add(b, "set terminal svg size 680,360 noenhanced font \"sans-serif,13\"\n"
-		  "set output \"plot.svg\"\nset grid lw 0.5\nset key below\nset border 3\n"
-		  "set tics nomirror\nset format y \"%.4s%c\"\nset title ");
+		  "set output \"plot.svg\"\nset grid lw 0.5\nset key above\nset border 3\n"
+		  "set tics nomirror\nset title ");
 	add_quoted(b, p->title);
 	sbuf__add(b, "\nset xlabel ");
 	add_quoted(b, p->xlabel);

@@ -44,6 +44,9 @@ static void waterfall_deferring(struct doc *d, const struct an_compare *c, size_
 	double needing = compare__mean(c, arm, "migrc.needing");
 	struct grid g;
 
+	/* Switched off, every further stage would be a row of zeros. */
+	if (!(needing > 0))
+		return;
 	grid__init(&g, "From migrated to deferred, mean over the valid runs", "lrrb", head);
 	waterfall_row(&g, "migrated (pages)", migrated, migrated, "migrated");
 	waterfall_row(&g, "nothing stale left: no flush needed (folios)",
@@ -71,6 +74,8 @@ static void waterfall_released(struct doc *d, const struct an_compare *c, size_t
 
 		all += isnan(v) ? 0 : v;
 	}
+	if (!(all > 0))
+		return;
 	grid__init(&g, "Deferred folios by what released them: who paid", "lrrb", head);
 	for (size_t k = 0; k < metrics_nr_released; k++)
 		waterfall_row(&g, metrics_released[k].label,
@@ -121,7 +126,7 @@ static void say_largest_refusal(struct doc *d, const struct an_compare *c, size_
 			  reason ? "; most of the others were refused because of: " : "",
 			  reason ? reason : "", "");
 	else if (needing == 0)
-		doc__para(d, DOC_PLAIN, "%s: no migrated folio needed a flush, so there was nothing to defer.",
+		doc__para(d, DOC_PLAIN, "%s: neither deferred nor refused a folio: switched off, or nothing that it migrated needed a flush.",
 			  c->arms[arm].name);
 }
 
@@ -158,14 +163,14 @@ static bool in_both(const struct an_metric *m, size_t arm)
 	return m->arm[0].n || m->arm[arm].n;
 }
 
-static void effect_row(struct grid *g, const struct an_compare *c, const struct an_metric *m,
-		       size_t arm, bool wide)
+static void effect_row(struct grid *g, const struct an_metric *m, size_t arm, bool wide,
+		       bool published)
 {
 	const struct an_effect *e = &m->effect[arm];
 	char *label = words__label(m), *base = words__value(m, m->arm[0].mean);
 	char *value = words__value(m, m->arm[arm].mean), *change = words__change(m, e);
-	char *range = words__interval(m, e), *verdict = words__verdict(e, wide);
-	char buf[FMT_LEN];
+	char *range = words__interval(m, e), *verdict = words__verdict(e);
+	char *seen = words__detectable(e), buf[FMT_LEN];
 
 	grid__row(g, section__tone(e->verdict));
 	grid__cell(g, "%s%s", label, wide && m->primary ? " (primary)" : "");
@@ -175,7 +180,9 @@ static void effect_row(struct grid *g, const struct an_compare *c, const struct 
 	grid__cell(g, "%s", range);
 	if (wide) {
 		grid__cell(g, "%zu, %zu", m->arm[0].n, m->arm[arm].n);
-		grid__cell(g, "%s", fmt__change(buf, m->published));
+		if (published)
+			grid__cell(g, "%s", fmt__change(buf, m->published));
+		grid__cell(g, "%s", seen);
 	}
 	grid__cell(g, "%s", verdict);
 	free(label);
@@ -184,7 +191,7 @@ static void effect_row(struct grid *g, const struct an_compare *c, const struct 
 	free(change);
 	free(range);
 	free(verdict);
-	(void)c;
+	free(seen);
 }
 
 typedef bool (*metric_filter)(const struct an_metric *m);
@@ -192,22 +199,35 @@ typedef bool (*metric_filter)(const struct an_metric *m);
 static void effect_table(struct doc *d, const struct an_compare *c, size_t arm, const char *caption,
 			 metric_filter want, bool wide)
 {
-	const char *wide_head[] = { "metric", c->arms[0].name, c->arms[arm].name, "change",
-				    "95 % interval", "n", "published", "verdict" };
 	const char *head[] = { "metric", c->arms[0].name, c->arms[arm].name, "change",
 			       "95 % interval", "verdict" };
+	const char *wide_head[] = { "metric", c->arms[0].name, c->arms[arm].name, "change",
+				    "95 % interval", "n", "could see", "verdict" };
+	const char *pub_head[] = { "metric", c->arms[0].name, c->arms[arm].name, "change",
+				   "95 % interval", "n", "published", "could see", "verdict" };
+	bool published = false;
 	struct grid g;
 
-	grid__init(&g, caption, wide ? "lrrrrrrl" : "lrrrrl", wide ? wide_head : head);
+	for (size_t i = 0; i < c->nr_metrics && wide; i++)
+		published |= want(&c->metrics[i]) && !isnan(c->metrics[i].published);
+	if (published)
+		grid__init(&g, caption, "lrrrrrrrl", pub_head);
+	else
+		grid__init(&g, caption, wide ? "lrrrrrrl" : "lrrrrl", wide ? wide_head : head);
 	for (size_t i = 0; i < c->nr_metrics; i++)
 		if (want(&c->metrics[i]) && in_both(&c->metrics[i], arm))
-			effect_row(&g, c, &c->metrics[i], arm, wide);
+			effect_row(&g, &c->metrics[i], arm, wide, published);
 	doc__grid(d, &g);
 }
 
 static bool is_mechanism(const struct an_metric *m)
 {
-	return m->group != AN_OUTCOME && m->group != AN_LATENCY && m->group != AN_PROBE;
+	return m->group == AN_FLUSH || m->group == AN_MIGRATION || m->group == AN_HELD;
+}
+
+static bool is_deferral(const struct an_metric *m)
+{
+	return m->group == AN_DEFERRAL;
 }
 
 static bool is_probe(const struct an_metric *m)
@@ -290,9 +310,12 @@ void section__mechanism(struct doc *d, const struct section *s)
 
 	snprintf(id, sizeof(id), "mechanism-%u", s->number);
 	doc__heading(d, 3, id, "Mechanism: flushes, migrations, deferrals, held memory");
-	doc__para(d, DOC_PLAIN, "Primary metrics decide the verdict, corrected by Holm; all others explain it, corrected by Benjamini and Hochberg at %.0f %%. \"Published\" is the change that the evaluation posted with version 5 of the series showed. Absent is not 0.",
+	doc__para(d, DOC_PLAIN, "Primary metrics decide the verdict, corrected by Holm; all others explain it, corrected by Benjamini and Hochberg at %.0f %%. \"Published\" is the change that the evaluation posted with version 5 of the series showed. \"Could see\" is the smallest change that these runs would have shown. Absent is not 0.",
 		  s->c->policy->bh_level * 100);
 	tables(d, s->c, "Mechanism", is_mechanism);
+	doc__fold_begin(d, "The patch's own counters");
+	tables(d, s->c, "Deferral", is_deferral);
+	doc__fold_end(d);
 	doc__fold_begin(d, "Counted by the probes");
 	tables(d, s->c, "Probes", is_probe);
 	doc__fold_end(d);

@@ -48,7 +48,7 @@ static void add_pending(struct plot_series *line, const struct rd_series *s, siz
 static void plot_pending(struct doc *d, const struct an_compare *c)
 {
 	struct plot p = { .title = "Held folios over time, every valid run",
-			  .xlabel = "time since the workload's start (s)",
+			  .xlabel = "time since the start of the workload (s)",
 			  .ylabel = "held folios (pages)", .from_zero = true };
 	size_t points = 0;
 
@@ -187,7 +187,7 @@ static void plot_histograms(struct doc *d, const struct an_compare *c)
 static void plot_dots(struct doc *d, const struct an_compare *c, const struct an_metric *m)
 {
 	bool ns = !strcmp(m->unit, "ns");
-	char *y = sbuf__format("%s (%s)", m->label, ns ? "s" : m->unit);
+	const char *y = m->per_1000 ? "events per 1000 migrated pages" : ns ? "s" : m->unit;
 	struct plot p = { .title = m->label, .xlabel = "run, in order (number)", .ylabel = y };
 
 	for (size_t a = 0; a < c->nr_arms; a++) {
@@ -207,7 +207,6 @@ static void plot_dots(struct doc *d, const struct an_compare *c, const struct an
 	if (plot__points(&p))
 		emit(d, &p, "Every run, in the order in which they were made; crosses are invalid runs.");
 	plot__free(&p);
-	free(y);
 }
 
 void section__plots(struct doc *d, const struct section *s)

@@ -54,11 +54,15 @@ static void believe_detectable(struct doc *d, const struct an_compare *c, size_t
 	for (size_t i = 0; i < c->nr_metrics && c->metrics[i].primary; i++) {
 		const struct an_effect *e = &c->metrics[i].effect[arm];
 
-		if (isfinite(e->detectable))
-			doc__item(d, "%s, %s: these runs see a change of %.3g %% or more (%.0f %% power, after correction for %zu test%s); n = %zu and %zu.",
-				  c->arms[arm].name, c->metrics[i].label, e->detectable * 100,
-				  c->policy->power * 100, c->family, c->family == 1 ? "" : "s",
-				  e->n_base, e->n_arm);
+		char *seen;
+
+		if (!isfinite(e->detectable))
+			continue;
+		seen = words__detectable(e);
+		doc__item(d, "%s, %s: these runs see a change of %s (%.0f %% power, after correction for %zu test%s); n = %zu and %zu.",
+			  c->arms[arm].name, c->metrics[i].label, seen, c->policy->power * 100,
+			  c->family, c->family == 1 ? "" : "s", e->n_base, e->n_arm);
+		free(seen);
 	}
 }
 
@@ -152,7 +156,7 @@ static void summary_row(struct grid *g, const struct an_compare *c, const char *
 		const struct an_effect *e = &m->effect[a];
 		char *label = words__label(m), *base = words__value(m, m->arm[0].mean);
 		char *value = words__value(m, m->arm[a].mean), *change = words__change(m, e);
-		char *range = words__interval(m, e), *verdict = words__verdict(e, false);
+		char *range = words__interval(m, e), *verdict = words__verdict(e);
 
 		grid__row(g, section__tone(e->verdict));
 		grid__cell(g, "%s", label);

@@ -56,9 +56,22 @@ char *words__interval(const struct an_metric *m, const struct an_effect *e)
 	return s;
 }
 
-char *words__verdict(const struct an_effect *e, bool detail)
+char *words__detectable(const struct an_effect *e)
 {
-	if (e->why[0] && (detail || e->verdict == AN_NOT_JUDGED))
+	double up = e->detectable * 100;
+
+	/* Without any spread everything would be seen, which says nothing. */
+	if (!isfinite(up) || up < 1e-6)
+		return mem__strdup("-");
+	/* A ratio's spread is on logs: what is seen upwards and downwards is not the same part. */
+	if (e->is_ratio)
+		return sbuf__format("+%.3g / -%.3g %%", up, up / (100 + up) * 100);
+	return sbuf__format("+%.3g / -%.3g %%", up, up);
+}
+
+char *words__verdict(const struct an_effect *e)
+{
+	if (e->why[0] && e->verdict == AN_NOT_JUDGED)
 		return sbuf__format("%s: %s", verdict__name(e->verdict), e->why);
 	return mem__strdup(verdict__name(e->verdict));
 }
@@ -84,22 +97,22 @@ static void add_metric_sentence(struct sbuf *b, const struct an_compare *c,
 				const struct an_metric *m, const struct an_effect *e)
 {
 	char *change = words__change(m, e), *range = words__interval(m, e);
-	char *verdict = words__verdict(e, true);
 	char p[FMT_LEN];
 
-	sbuf__addf(b, " %s: %s", m->label, verdict);
+	sbuf__addf(b, " %s: ", m->label);
 	if (e->has_est)
-		sbuf__addf(b, ", %s", change);
+		sbuf__addf(b, "%s, ", change);
 	if (e->has_est && !isnan(e->lo))
-		sbuf__addf(b, " with a %.0f %% interval of %s%s", c->policy->conf * 100, range,
+		sbuf__addf(b, "%.0f %% interval %s%s, ", c->policy->conf * 100, range,
 			   e->is_ratio ? " %" : "");
 	if (!isnan(e->p_adjusted))
-		sbuf__addf(b, ", p %s after Holm over %zu", e->p_adjusted < 0.0001 ? "< 0.0001" :
-			   fmt__num(p, e->p_adjusted), c->family);
+		sbuf__addf(b, "p %s%s after Holm: ", e->p_adjusted < 0.0001 ? "" : "= ",
+			   e->p_adjusted < 0.0001 ? "< 0.0001" : fmt__num(p, e->p_adjusted));
+	sbuf__addf(b, "%s%s%s%s", verdict__name(e->verdict), e->why[0] ? " (" : "", e->why,
+		   e->why[0] ? ")" : "");
 	sbuf__add(b, ".");
 	free(change);
 	free(range);
-	free(verdict);
 }
 
 char *words__arm_verdict(const struct an_compare *c, size_t arm)

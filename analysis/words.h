@@ -10,8 +10,10 @@
 /* "-93.4 %" for a ratio, "+12.3k" for a difference, "-" for none. */
 char *words__change(const struct an_metric *m, const struct an_effect *e);
 char *words__interval(const struct an_metric *m, const struct an_effect *e);
-/* "improved"; with detail also "inconclusive: these runs could have seen 12 %". */
-char *words__verdict(const struct an_effect *e, bool detail);
+/* One or two words; what is not judged says why. */
+char *words__verdict(const struct an_effect *e);
+/* Smallest change that would have been seen: "+12 / -10.7 %"; "-" if unknown. */
+char *words__detectable(const struct an_effect *e);
 /* A value of the metric with its unit scaled; "absent" for NaN. */
 char *words__value(const struct an_metric *m, double v);
 /* Label with its unit, where the values do not carry it. */
