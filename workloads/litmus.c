@@ -13,6 +13,10 @@
  *						flag = round (release)
  *	flag == round (acquire)
  *	data must be new			wait for so many more loads
+ *						clean up
+ *
+ * Between demotion and flag the driver does nothing but that write: a munmap(2) or fork(2) would
+ * flush the reader's TLB by itself and hide what is looked for.
  *
  * "flag seen, old data read" is a violation: the write happened before the flag, and the load after
  * it. On a stock kernel there is none. A test whose page is never demoted proves nothing and fails.
@@ -28,7 +32,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,11 +53,10 @@ static struct {
 	int fast, slow;
 } conf = { .rounds = 60, .cgroup_root = "/sys/fs/cgroup", .fast = -1, .slow = -1 };
 
-/* Lives in locked shared memory: it is demoted with the rest otherwise. */
+/* Shared with nobody but the reader; locked, as all but the memory under test. */
 struct shared {
 	_Atomic uint64_t flag;		/* the round whose write is done */
 	_Atomic uint64_t loads;		/* of the reader since flag was set */
-	_Atomic uint64_t seen;		/* last value that the reader read */
 	_Atomic uint64_t violations;
 	_Atomic uint64_t watch;		/* what the reader must see once flag is `round` */
 	atomic_bool stop;
@@ -68,15 +70,18 @@ struct litmus {
 	int fd;				/* of the file under test; -1: anonymous memory */
 	char *map;			/* the reader's mapping */
 	char *other;			/* a second mapping, by tests that have one */
+	pid_t child;			/* writes instead of the driver, by tests that have one */
+	int to_child, from_child;
 	unsigned int demoted;		/* rounds in which the page did move */
 };
 
 struct test {
 	const char *name;
 	bool anon;
-	int (*prepare)(struct litmus *l);	/* after the old value is in place; may be NULL */
+	int (*prepare)(struct litmus *l);	/* before the page is demoted; may be NULL */
 	int (*write)(struct litmus *l, uint64_t value);
-	uint64_t keep;			/* nonzero: what the write leaves, whatever is asked for */
+	int (*cleanup)(struct litmus *l);	/* after the reader has looked; may be NULL */
+	bool zeroes;			/* the write can only write zeroes */
 };
 
 /* ---- the ways to write -------------------------------------------------------------------- */
@@ -129,7 +134,7 @@ static int prepare_untouched(struct litmus *l)
 static int write_other(struct litmus *l, uint64_t value)
 {
 	*other_word(l) = value;
-	return unmap_other(l);
+	return 0;
 }
 
 static int write_fresh(struct litmus *l, uint64_t value)
@@ -166,85 +171,86 @@ static int write_mprotect(struct litmus *l, uint64_t value)
 	return write_other(l, value);
 }
 
-/* Run a way of writing in another process, whose flushes do not concern the reader's. */
-static int in_child(struct litmus *l, int (*fn)(struct litmus *, uint64_t), uint64_t value)
+/* ---- the same from another process, whose flushes do not concern the reader's -------------- */
+
+static int child_main(struct litmus *l, int (*prepare)(struct litmus *),
+		      int (*fn)(struct litmus *, uint64_t), int from, int to)
+{
+	uint64_t value;
+	int err;
+
+	/* Locked here, the page under test would stay where it is. */
+	err = munmap(l->map, l->page) || mlockall(MCL_CURRENT) ? -errno : 0;
+	if (!err && prepare)
+		err = prepare(l);
+	if (write(to, &err, sizeof(err)) != sizeof(err))
+		return 1;
+	while (read(from, &value, sizeof(value)) == sizeof(value)) {
+		err = fn(l, value);
+		if (write(to, &err, sizeof(err)) != sizeof(err))
+			return 1;
+	}
+	return 0;	/* the other end was closed: the round is over */
+}
+
+/* It must exist before the page is demoted. */
+static int child_start(struct litmus *l, int (*prepare)(struct litmus *),
+		       int (*fn)(struct litmus *, uint64_t))
+{
+	int down[2], up[2], err;
+
+	if (pipe(down) || pipe(up))
+		return -errno;
+	l->child = fork();
+	if (l->child < 0)
+		return -errno;
+	if (!l->child) {
+		close(down[1]);
+		_exit(child_main(l, prepare, fn, down[0], up[1]));
+	}
+	close(down[0]);
+	close(up[1]);
+	l->to_child = down[1];
+	l->from_child = up[0];
+	return read(l->from_child, &err, sizeof(err)) == sizeof(err) ? err : -EIO;
+}
+
+static int write_by_child(struct litmus *l, uint64_t value)
+{
+	int err;
+
+	if (write(l->to_child, &value, sizeof(value)) != sizeof(value))
+		return -errno;
+	return read(l->from_child, &err, sizeof(err)) == sizeof(err) ? err : -EIO;
+}
+
+static int end_child(struct litmus *l)
 {
 	int status;
-	pid_t pid = fork();
 
-	if (pid < 0)
-		return -errno;
-	if (!pid)
-		_exit(fn(l, value) ? 1 : 0);
-	if (waitpid(pid, &status, 0) != pid)
+	close(l->to_child);
+	close(l->from_child);
+	if (waitpid(l->child, &status, 0) != l->child)
 		return -errno;
 	return status ? -EIO : 0;
 }
 
-static int write_child_fresh(struct litmus *l, uint64_t value)
+static int child_fresh(struct litmus *l)
 {
-	return in_child(l, write_fresh, value);
+	return child_start(l, NULL, write_fresh);
 }
 
-static int write_child_read_first(struct litmus *l, uint64_t value)
+static int child_read_first(struct litmus *l)
 {
-	return in_child(l, write_read_first, value);
+	return child_start(l, NULL, write_read_first);
 }
 
-/*
- * A child that has the page mapped read-only while it is demoted, and then makes that mapping
- * writable: the flush of its mprotect() is for its own CPUs.
- */
-struct helper {
-	pid_t pid;
-	int go, done;
-};
-
-static struct helper helper;
-
-static void helper_run(struct litmus *l, int go, int done)
+static int child_mprotect(struct litmus *l)
 {
-	uint64_t value;
-	int err = prepare_readonly(l);
-
-	if (err || write(done, &err, sizeof(err)) != sizeof(err))
-		_exit(1);
-	if (read(go, &value, sizeof(value)) != sizeof(value))
-		_exit(1);
-	_exit(write_mprotect(l, value) ? 1 : 0);
+	return child_start(l, prepare_readonly, write_mprotect);
 }
 
-static int prepare_child(struct litmus *l)
-{
-	int go[2], done[2], ready;
-
-	if (pipe(go) || pipe(done))
-		return -errno;
-	helper.pid = fork();
-	if (helper.pid < 0)
-		return -errno;
-	if (!helper.pid)
-		helper_run(l, go[0], done[1]);
-	close(go[0]);
-	close(done[1]);
-	helper.go = go[1];
-	helper.done = done[0];
-	return read(done[0], &ready, sizeof(ready)) == sizeof(ready) ? 0 : -EIO;
-}
-
-static int write_child_mprotect(struct litmus *l, uint64_t value)
-{
-	int status, err = 0;
-
-	(void)l;
-	if (write(helper.go, &value, sizeof(value)) != sizeof(value))
-		err = -errno;
-	close(helper.go);
-	close(helper.done);
-	if (waitpid(helper.pid, &status, 0) != helper.pid || status)
-		err = err ? err : -EIO;
-	return err;
-}
+/* ---- in place, and anonymous memory -------------------------------------------------------- */
 
 /* Zeroes a part of the page, with the word in it, in place. */
 static int write_punch(struct litmus *l, uint64_t value)
@@ -290,25 +296,34 @@ static int write_force(struct litmus *l, uint64_t value)
 	if (pwrite(fd, &value, sizeof(value), (off_t)(uintptr_t)own_word(l)) != sizeof(value))
 		err = -errno;
 	close(fd);
-	if (!err && mprotect(l->map, l->page, PROT_READ | PROT_WRITE))
-		err = -errno;
 	return err;
+}
+
+static int unprotect_own(struct litmus *l)
+{
+	return mprotect(l->map, l->page, PROT_READ | PROT_WRITE) ? -errno : 0;
 }
 
 static const struct test tests[] = {
 	{ .name = "pwrite", .write = write_pwrite },
 	{ .name = "splice", .write = write_splice },
-	{ .name = "second-mapping", .prepare = prepare_untouched, .write = write_other },
-	{ .name = "fresh-mapping", .write = write_fresh },
-	{ .name = "fresh-read-first", .write = write_read_first },
-	{ .name = "mprotect-other", .prepare = prepare_readonly, .write = write_mprotect },
-	{ .name = "child-fresh", .write = write_child_fresh },
-	{ .name = "child-read-first", .write = write_child_read_first },
-	{ .name = "child-mprotect", .prepare = prepare_child, .write = write_child_mprotect },
-	{ .name = "punch-hole", .write = write_punch, .keep = 1 },
-	{ .name = "truncate", .write = write_truncate, .keep = 1 },
+	{ .name = "second-mapping", .prepare = prepare_untouched, .write = write_other,
+	  .cleanup = unmap_other },
+	{ .name = "fresh-mapping", .write = write_fresh, .cleanup = unmap_other },
+	{ .name = "fresh-read-first", .write = write_read_first, .cleanup = unmap_other },
+	{ .name = "mprotect-other", .prepare = prepare_readonly, .write = write_mprotect,
+	  .cleanup = unmap_other },
+	{ .name = "child-fresh", .prepare = child_fresh, .write = write_by_child,
+	  .cleanup = end_child },
+	{ .name = "child-read-first", .prepare = child_read_first, .write = write_by_child,
+	  .cleanup = end_child },
+	{ .name = "child-mprotect", .prepare = child_mprotect, .write = write_by_child,
+	  .cleanup = end_child },
+	{ .name = "punch-hole", .write = write_punch, .zeroes = true },
+	{ .name = "truncate", .write = write_truncate, .zeroes = true },
 	{ .name = "anon-mprotect", .anon = true, .prepare = protect_own, .write = write_own_mprotect },
-	{ .name = "anon-proc-mem", .anon = true, .prepare = protect_own, .write = write_force },
+	{ .name = "anon-proc-mem", .anon = true, .prepare = protect_own, .write = write_force,
+	  .cleanup = unprotect_own },
 };
 
 /* ---- the round ---------------------------------------------------------------------------- */
@@ -341,7 +356,6 @@ static void *reader(void *arg)
 		if (round && value != atomic_load_explicit(&sh->watch, memory_order_relaxed) &&
 		    round == atomic_load(&sh->flag))
 			atomic_fetch_add(&sh->violations, 1);
-		atomic_store_explicit(&sh->seen, value, memory_order_release);
 		atomic_fetch_add_explicit(&sh->loads, 1, memory_order_relaxed);
 	}
 	return NULL;
@@ -374,7 +388,7 @@ static int demote(struct litmus *l)
 	int err, node = -1;
 
 	for (int i = 0; i < 20; i++) {
-		err = wl_cgroup__reclaim(&l->cg, 64 * l->page);
+		err = wl_cgroup__reclaim(&l->cg, l->page);
 		if (err && err != -EAGAIN)
 			return err;
 		node = page_node(l);
@@ -395,7 +409,7 @@ static int put_old(struct litmus *l, const struct test *t, uint64_t value)
 
 static int run_round(struct litmus *l, const struct test *t, uint64_t round)
 {
-	uint64_t old = 2 * round + 2, new = t->keep ? 0 : old + 1;
+	uint64_t old = 2 * round + 2, new = t->zeroes ? 0 : old + 1;
 	struct shared *sh = l->sh;
 	int err;
 
@@ -415,8 +429,11 @@ static int run_round(struct litmus *l, const struct test *t, uint64_t round)
 	if (!err)
 		err = wait_loads(sh, LOADS_AFTER);
 	atomic_store(&sh->flag, 0);
-	if (!err && atomic_load(&sh->seen) != new)
-		err = -EBADMSG;
+	if (t->cleanup) {
+		int late = t->cleanup(l);
+
+		err = err ? err : late;
+	}
 	if (wl_node__move(conf.slow, conf.fast) < 0 && !err)
 		err = -errno;
 	return err;
@@ -523,9 +540,9 @@ static int setup(struct litmus *l)
 		return err;
 	l->page = (size_t)sysconf(_SC_PAGESIZE);
 	l->sh = mmap(NULL, l->page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (l->sh == MAP_FAILED || mlock(l->sh, l->page)) {
-		wl_err("locked memory: %s; run it as root", strerror(errno));
-		return WL_EXIT_UNSUPPORTED;
+	if (l->sh == MAP_FAILED) {
+		wl_err("one page: %s; free some memory", strerror(errno));
+		return WL_EXIT_USAGE;
 	}
 	err = wl_cgroup__create(&l->cg, conf.cgroup_root);
 	if (!err)
@@ -533,6 +550,14 @@ static int setup(struct litmus *l)
 	if (err) {
 		wl_err("%s: %s; mount cgroup v2 there and run it as root", conf.cgroup_root,
 		       strerror(-err));
+		return WL_EXIT_UNSUPPORTED;
+	}
+	/*
+	 * Only what a test maps from now on can be demoted. With the rest of the program in the same
+	 * batch there would be folios that are refused, and their flush would hide a missing one.
+	 */
+	if (mlockall(MCL_CURRENT)) {
+		wl_err("locked memory: %s; run it as root", strerror(errno));
 		return WL_EXIT_UNSUPPORTED;
 	}
 	pin(0);
