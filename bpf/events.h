@@ -56,6 +56,14 @@ struct hist {
 	ev_u64 bin[HIST_BINS];
 };
 
+/* What user space tells the programs. */
+struct config {
+	ev_u32 recording;	/* 1 from just before the workload starts until just after its end */
+	ev_u32 events_on;	/* submit raw events */
+	ev_u32 mask_words;	/* words of a CPU mask that can have a bit set */
+	ev_u32 pad;
+};
+
 /*
  * Accounting of one probe on one CPU. The first four are written by the entry program alone, the
  * others by the exit (or the only) program: no field has two writers, so none needs an atomic.
@@ -101,6 +109,7 @@ struct event {
 	ev_u64 a, b, c, d;
 };
 
+_Static_assert(sizeof(struct config) == 16, "struct config: no holes");
 _Static_assert(sizeof(struct hist) == (3 + 496) * 8, "struct hist: no holes");
 _Static_assert(sizeof(struct probe_count) == 10 * 8, "struct probe_count: no holes");
 _Static_assert(sizeof(struct counters) == NR_PROBES * 80 + (3 * 16 + 8 + 16) * 8,

@@ -27,6 +27,7 @@ typedef _Bool bool;
 /* Of include/uapi/linux/bpf.h: constants that never change. */
 enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_RINGBUF = 27,
 };

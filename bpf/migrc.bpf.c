@@ -17,14 +17,18 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-const volatile bool events_on = false;
-const volatile __u32 mask_words = 1;	/* words of a CPU mask that can have a bit set */
-
-/* 1 from just before the workload starts until just after it has ended. */
-int recording = 0;
+/*
+ * No global variables: libbpf asks whether the kernel has them by loading a socket filter, which a
+ * kernel without CONFIG_NET refuses. An array's only value does as well; its look-up is inlined.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct config);
+} config SEC(".maps");
 
 #define MAX_MASK_WORDS	128	/* NR_CPUS=8192 */
-#define MASK_CHUNK	8
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -51,6 +55,20 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);	/* user space sets the size where events are wanted */
 } ring SEC(".maps");
+
+static __always_inline const struct config *get_config(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&config, &zero);
+}
+
+static __always_inline bool recording(void)
+{
+	const struct config *cfg = get_config();
+
+	return cfg && cfg->recording;
+}
 
 static __always_inline struct counters *this_counters(void)
 {
@@ -83,11 +101,12 @@ static __always_inline void hist__add(__u32 id, __u64 value)
 static __always_inline void probe__event(struct counters *c, __u32 id, __u64 t_ns, __u64 a,
 					 __u64 b, __u64 d_c, __u64 d_d)
 {
+	const struct config *cfg = get_config();
 	struct probe_count *p = &c->probe[id];
 	struct event *e;
 
 	p->seen++;
-	if (!events_on)
+	if (!cfg || !cfg->events_on)
 		return;
 	e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
 	if (!e) {
@@ -151,7 +170,7 @@ static __always_inline bool call__exit(__u32 id, struct counters *c, struct call
 	struct call_start *start = bpf_map_lookup_elem(&calls, &key);
 
 	if (!start) {
-		if (recording)
+		if (recording())
 			c->probe[id].unmatched++;
 		return false;
 	}
@@ -189,7 +208,7 @@ static __always_inline int call__exit_simple(__u32 id, __u32 hist)
 
 static __always_inline int migrate_pages__enter(__u64 mode, __u64 reason)
 {
-	if (recording)
+	if (recording())
 		call__enter(PROBE_MIGRATE_PAGES, (__u32)reason, (__u32)mode, 0);
 	return 0;
 }
@@ -246,7 +265,7 @@ int tp_migrate(unsigned long long *ctx)
 	struct counters *c;
 	__u32 slot;
 
-	if (!recording)
+	if (!recording())
 		return 0;
 	c = this_counters();
 	if (!c)
@@ -264,7 +283,7 @@ int tp_migrate(unsigned long long *ctx)
 
 static __always_inline int try_to_migrate__enter(__u64 flags)
 {
-	if (recording)
+	if (recording())
 		call__enter(PROBE_TRY_TO_MIGRATE, (__u32)flags, 0, 0);
 	return 0;
 }
@@ -306,25 +325,18 @@ static __always_inline __u32 popcount64(__u64 v)
 /* Number of CPUs in the batch's mask, or -1 where it cannot be told. */
 static __always_inline int batch__nr_cpus(struct arch_tlbflush_unmap_batch *batch)
 {
-	__u64 chunk[MASK_CHUNK];
+	const struct config *cfg = get_config();
 	const char *mask;
-	__u32 i, j, n = 0;
+	__u32 i, n = 0;
+	__u64 word;
 
-	if (!bpf_core_field_exists(batch->cpumask))
+	if (!cfg || !bpf_core_field_exists(batch->cpumask))
 		return -1;
 	mask = (const char *)__builtin_preserve_access_index(&batch->cpumask);
-	for (i = 0; i < MAX_MASK_WORDS / MASK_CHUNK; i++) {
-		__u32 left, words;
-
-		if (i * MASK_CHUNK >= mask_words)
-			break;
-		left = mask_words - i * MASK_CHUNK;
-		words = left < MASK_CHUNK ? left : MASK_CHUNK;
-		__builtin_memset(chunk, 0, sizeof(chunk));
-		if (bpf_probe_read_kernel(chunk, words * 8, mask + i * MASK_CHUNK * 8))
+	for (i = 0; i < MAX_MASK_WORDS && i < cfg->mask_words; i++) {
+		if (bpf_probe_read_kernel(&word, sizeof(word), mask + i * sizeof(word)))
 			return -1;
-		for (j = 0; j < MASK_CHUNK; j++)
-			n += popcount64(chunk[j]);
+		n += popcount64(word);
 	}
 	return n;
 }
@@ -334,7 +346,7 @@ static __always_inline int tlbbatch_flush__enter(struct arch_tlbflush_unmap_batc
 	struct counters *c;
 	int cpus;
 
-	if (!recording)
+	if (!recording())
 		return 0;
 	cpus = batch__nr_cpus(batch);
 	if (cpus < 0) {
@@ -394,7 +406,7 @@ int tp_tlb_flush(unsigned long long *ctx)
 	__u64 pages = ctx[1];
 	struct counters *c;
 
-	if (!recording)
+	if (!recording())
 		return 0;
 	c = this_counters();
 	if (!c)
@@ -408,7 +420,7 @@ int tp_tlb_flush(unsigned long long *ctx)
 
 static __always_inline int wp_fault__enter(void)
 {
-	if (recording)
+	if (recording())
 		call__enter(PROBE_WP_FAULT, 0, 0, 0);
 	return 0;
 }
@@ -441,7 +453,7 @@ int kretprobe_wp_fault(struct pt_regs *ctx)
 
 static __always_inline int migrc_release__enter(__u64 trigger)
 {
-	if (recording)
+	if (recording())
 		call__enter(PROBE_MIGRC_RELEASE, (__u32)trigger, 0, 0);
 	return 0;
 }

@@ -125,20 +125,20 @@ static int64_t migrated(const struct snapshot *s)
 static int run__switch(struct run *r, bool on)
 {
 	int64_t other = 0;
-	int err = 0;
+	int err;
 
 	/* Node counters lag by CPU until folded; where that cannot be asked for, they lag. */
 	counters__fold();
-	if (!on)
-		err = counters__read(&r->after);
-	else
-		vmstat__read_one("pgmigrate_success", &other);
 	if (on) {
-		probes__record(r->probes, true);
-		err = counters__read(&r->before);
+		vmstat__read_one("pgmigrate_success", &other);
+		err = probes__record(r->probes, true);
+		if (!err)
+			err = counters__read(&r->before);
 		r->edge_migrated += migrated(&r->before) - other;
 	} else {
-		probes__record(r->probes, false);
+		err = counters__read(&r->after);
+		if (!err)
+			err = probes__record(r->probes, false);
 		vmstat__read_one("pgmigrate_success", &other);
 		r->edge_migrated += other - migrated(&r->after);
 	}

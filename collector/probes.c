@@ -79,6 +79,7 @@ struct probes {
 	char *symbols;			/* /proc/kallsyms, while attaching */
 	struct ring_buffer *ring;
 	int stats_fd;
+	struct config config;
 	int nr_cpus;			/* possible ones: the values of a per-CPU map */
 	struct attached attached[NR_PROBES];
 	struct probe_status status[NR_PROBES];
@@ -127,6 +128,14 @@ const char *hist__unit(enum hist_id id)
 
 /* --- loading ------------------------------------------------------------------------------------ */
 
+static int probes__configure(struct probes *p)
+{
+	__u32 zero = 0;
+
+	return bpf_map__update_elem(p->maps->maps.config, &zero, sizeof(zero), &p->config,
+				    sizeof(p->config), BPF_ANY);
+}
+
 static int probes__load_maps(struct probes *p, const struct probes_options *options)
 {
 	struct bpf_program *prog;
@@ -137,14 +146,15 @@ static int probes__load_maps(struct probes *p, const struct probes_options *opti
 		return -errno;
 	bpf_object__for_each_program(prog, p->maps->obj)
 		bpf_program__set_autoload(prog, false);
-	p->maps->rodata->events_on = options->events;
-	p->maps->rodata->mask_words = ((unsigned int)p->nr_cpus + 63) / 64;
+	p->config.events_on = options->events;
+	p->config.mask_words = ((unsigned int)p->nr_cpus + 63) / 64;
 	if (options->events) {
 		err = bpf_map__set_max_entries(p->maps->maps.ring, options->ring_bytes);
 		if (err)
 			return err;
 	}
-	return migrc_bpf__load(p->maps);
+	err = migrc_bpf__load(p->maps);
+	return err ? err : probes__configure(p);
 }
 
 static int handle_event(void *ctx, void *data, size_t size)
@@ -371,9 +381,10 @@ void probes__attach(struct probes *p)
 	p->symbols = NULL;
 }
 
-void probes__record(struct probes *p, bool on)
+int probes__record(struct probes *p, bool on)
 {
-	__atomic_store_n(&p->maps->bss->recording, on, __ATOMIC_SEQ_CST);
+	p->config.recording = on;
+	return probes__configure(p);
 }
 
 int probes__drain(struct probes *p, probes_event_fn fn, void *ctx)

@@ -54,8 +54,8 @@ const char *hist__unit(enum hist_id id);
 int probes__open(struct probes **out, const struct probes_options *options);
 /* Attach each probe on the best rung that works. Never fails: see the statuses. */
 void probes__attach(struct probes *p);
-/* Count from now on, or no longer. */
-void probes__record(struct probes *p, bool on);
+/* Count from now on, or no longer. 0 or a negative errno. */
+int probes__record(struct probes *p, bool on);
 /* Take raw events out of the ring. Number of events or a negative errno. */
 int probes__drain(struct probes *p, probes_event_fn fn, void *ctx);
 /* Detach all, entries first, so that what has been entered can still be seen to return. */
