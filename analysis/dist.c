@@ -188,6 +188,9 @@ double dist__t_tail2(double t, double df)
 		return NAN;
 	if (isinf(t))
 		return 0;
+	/* Near t = 0 the first argument would be 1 but for its last digits: take the complement. */
+	if (t * t < 1)
+		return 1 - dist__beta_cdf(t * t / (df + t * t), 0.5, df / 2);
 	return dist__beta_cdf(df / (df + t * t), df / 2, 0.5);
 }
 

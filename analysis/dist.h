@@ -2,7 +2,7 @@
 /*
  * Distributions that the tests of stats.h need. Pure: no I/O, no state. Every function takes and
  * returns plain numbers; an argument outside its domain gives NaN. The error bounds are those that
- * tests/unit/test_an_dist.c checks against R (tests/fixtures/analysis/golden-dist.txt).
+ * tests/unit/test_an_stats.c checks against R (tests/fixtures/analysis/golden.txt).
  */
 #ifndef MIGRC_ANALYSIS_DIST_H
 #define MIGRC_ANALYSIS_DIST_H
