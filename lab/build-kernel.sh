@@ -44,8 +44,8 @@ source_digest() {
 kernel_key() {
 	{
 		echo "$1 $(basename "$2") $SRC_DIGEST"
-		gcc --version | head -n 1
-		ld --version | head -n 1
+		gcc --version | sed -n 1p
+		ld --version | sed -n 1p
 		pahole --version
 		cat "${FRAGMENTS[@]}"
 		[ -z "$SERIES" ] || series__patches "$SERIES" | tr '\n' '\0' | xargs -0 cat

@@ -16,12 +16,14 @@ readonly SOURCES=$CACHE/source
 # 1.7 GB of tree, 150 MB of package beside it while it is unpacked.
 readonly SPACE_MB=2200
 
-# apt_private ARGS...: apt with lists, archives and sources of its own, in the cache.
+# apt_private ARGS...: apt with lists, archives, sources and state of its own, in the cache.
 apt_private() {
 	local state=$CACHE/apt
 	mkdir -p "$state/lists/partial" "$state/archives/partial"
+	# What is installed here is of no concern; apt would offer that version for download.
+	: > "$state/status"
 	"$1" -q -o Dir::Etc::sourcelist="$state/sources.list" -o Dir::Etc::sourceparts=/dev/null \
-		-o Dir::State::lists="$state/lists" -o Dir::Cache="$state" \
+		-o Dir::State::status="$state/status" -o Dir::State::lists="$state/lists" -o Dir::Cache="$state" \
 		-o APT::Sandbox::User="$(id -un)" "${@:2}" 9>&-
 }
 
@@ -52,7 +54,8 @@ apt_system() {
 }
 
 apt_knows() {
-	"$1" apt-cache policy "$PACKAGE" 2>/dev/null | grep -Eq '^ *Candidate: [0-9]'
+	# Not grep -q: it would end before apt-cache has written all, which pipefail takes for a failure.
+	"$1" apt-cache policy "$PACKAGE" 2>/dev/null | grep -E '^ *Candidate: [0-9]' > /dev/null
 }
 
 # The installed package's own file is as good as a download, and already here.

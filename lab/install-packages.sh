@@ -14,7 +14,7 @@ wanted() {
 missing() {
 	local package
 	for package in "$@"; do
-		dpkg-query -W -f '${db:Status-Abbrev}\n' "$package" 2>/dev/null | grep -q '^.i' || echo "$package"
+		dpkg-query -W -f '${db:Status-Abbrev}\n' "$package" 2>/dev/null | grep '^.i' > /dev/null || echo "$package"
 	done
 }
 

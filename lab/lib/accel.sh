@@ -33,7 +33,7 @@ accel__trial() {
 	elif [ "$rc" -eq 124 ] || [ "$rc" -eq 137 ]; then
 		WHY="the trial guest did not come up in $ACCEL_TRIAL_S s"
 	else
-		WHY="the trial guest failed: $(grep -vE '^ *$|warning:' "$dir/err" | head -n 1 | cut -c1-120)"
+		WHY="the trial guest failed: $(grep -vE '^ *$|warning:' "$dir/err" | sed -n 1p | cut -c1-120)"
 	fi
 	rm -rf "$dir"
 	[ -z "$WHY" ]

@@ -75,8 +75,8 @@ outcome__detail() {
 	int3-race) grep -m 1 -oE "$INT3_ENTRY" "$log" ;;
 	panic) grep -m 1 -oE "$PANIC.*" "$log" ;;
 	splat) grep -m 1 -oE "$SPLAT.*" "$log" ;;
-	wrong-kernel | setup-failed) sed -n 's/.*migrc-guest: error: //p' "$log" | head -n 1 ;;
-	workload-failed) grep -E 'migrc-guest: step .* ends rc=[^0]' "$log" | head -n 1 ;;
+	wrong-kernel | setup-failed) sed -n 's/.*migrc-guest: error: //p' "$log" | sed -n 1p ;;
+	workload-failed) grep -m 1 -E 'migrc-guest: step .* ends rc=[^0]' "$log" ;;
 	record-failed) grep -m 1 '^migrc: ' "$log" ;;
 	hang | no-results) grep -a 'migrc-guest: ' "$log" | tail -n 1 ;;
 	esac | tr -d '\r' || true

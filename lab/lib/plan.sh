@@ -24,7 +24,7 @@ plan__arms() {
 
 # plan__kernel FILE ARM: the kernel of arms.conf that the arm boots.
 plan__kernel() {
-	plan__lines "$1" arm | awk -v arm="$2" '$1 == arm { print $2; exit }'
+	plan__lines "$1" arm | awk -v arm="$2" '$1 == arm { print $2 }'
 }
 
 # plan__error FILE: what is wrong with the plan, nothing if it is good.
