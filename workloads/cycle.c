@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * cycle: demotes its own read-only memory through memory.reclaim and brings it back, round by
- * round, while a reader on every CPU keeps translations to it in the TLB and checks what it reads.
+ * round, while a reader on every other CPU keeps translations to it in the TLB and checks what it reads.
  *
  * Reclaim leaves alone what was referenced since it last looked, so readers that go through all of
  * the memory all the time would keep nearly all of it where it is. So a round is:
@@ -44,7 +44,7 @@
 #define STRIDE		521
 /* What a reader reads between two sweeps. */
 #define HOT_PAGES	4
-/* Readers give way to the thread that drives the rounds: it has no CPU of its own. */
+/* Readers give way to the thread that drives the rounds if it has no CPU of its own. */
 #define READER_NICE	10
 #define POLL_US		500
 
@@ -57,8 +57,8 @@ static struct {
 	const char *cgroup_root;
 	int fast, slow;
 } conf = {
-	.bytes = 128 << 20,
-	.rounds = 10,
+	.bytes = 64 << 20,
+	.rounds = 4,
 	.backing = { .kind = WL_BACKING_FILE, .protect = true, .dir = "/tmp" },
 	.cgroup_root = "/sys/fs/cgroup",
 	.fast = -1,
@@ -99,9 +99,9 @@ enum { OPT_ROUNDS = 256, OPT_RECLAIM, OPT_BACKING, OPT_DIR, OPT_CGROUP, OPT_FAST
        OPT_WRITE };
 
 static const struct argp_option options[] = {
-	{ "threads", 't', "N", 0, "Readers, each pinned to a CPU (default: one per CPU)", 0 },
-	{ "size", 's', "SIZE", 0, "Memory, MiB or with K, M, G (default: 128)", 0 },
-	{ "rounds", OPT_ROUNDS, "N", 0, "Rounds: demote, bring back (default: 10)", 0 },
+	{ "threads", 't', "N", 0, "Readers, each pinned to a CPU (default: one for each CPU but one, which drives)", 0 },
+	{ "size", 's', "SIZE", 0, "Memory, MiB or with K, M, G (default: 64)", 0 },
+	{ "rounds", OPT_ROUNDS, "N", 0, "Rounds: demote, bring back (default: 4)", 0 },
 	{ "reclaim", OPT_RECLAIM, "SIZE", 0,
 	  "What is written to memory.reclaim each round (default: 15/16 of the size)", 0 },
 	{ "backing", OPT_BACKING, "file|memfd|anon", 0,
@@ -119,12 +119,12 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
 	"Demote a group's memory through memory.reclaim and bring it back with migrate_pages(2), "
-	"while readers on all CPUs verify every word they read."
+	"while readers on the other CPUs verify every word they read."
 	"\vNeeds root, two memory tiers with demotion enabled, and cgroup v2. Exit code 1 if a reader "
 	"found a wrong word: then the kernel broke the data.\n\n"
 	"EXAMPLES:\n"
-	"  cycle                                       128 MiB file in /tmp, 10 rounds\n"
-	"  cycle -s 64 --rounds 30 --backing memfd     needs no tmpfs\n"
+	"  cycle                                       64 MiB file in /tmp, 4 rounds\n"
+	"  cycle -s 128 --rounds 9 --backing memfd     needs no tmpfs\n"
 	"  cycle --write-share 50                      half of the rounds also write";
 
 static error_t parse_more(int key, char *arg)
@@ -532,6 +532,11 @@ static int readers_start(struct cycle *c, struct wl_team *team)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	err = wl_team__start(team, conf.readers, true, reader_main, c);
+	if (!err) {
+		err = wl_team__pin_driver(conf.readers);
+		if (err)
+			wl_team__join(team);
+	}
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!err)
 		return 0;
@@ -695,7 +700,7 @@ int main(int argc, char **argv)
 	argp_err_exit_status = WL_EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 	if (!conf.readers)
-		conf.readers = wl_team__cpus() < WL_TEAM_MAX ? wl_team__cpus() : WL_TEAM_MAX;
+		conf.readers = wl_team__beside_driver(WL_TEAM_MAX);
 	if (!conf.reclaim)
 		conf.reclaim = conf.bytes / 16 * 15;
 	if (conf.write_share && conf.backing.kind == WL_BACKING_ANON) {

@@ -55,7 +55,7 @@ struct total {
 enum { OPT_ROUNDS = 256, OPT_SECONDS, OPT_FROM, OPT_TO };
 
 static const struct argp_option options[] = {
-	{ "threads", 't', "N", 0, "Threads, each pinned to a CPU (default: one per CPU)", 0 },
+	{ "threads", 't', "N", 0, "Threads, each pinned to a CPU (default: one for each CPU but one, which moves)", 0 },
 	{ "size", 's', "SIZE", 0, "Memory, MiB or with K, M, G (default: 96)", 0 },
 	{ "rounds", OPT_ROUNDS, "N", 0, "Rounds, each there and back", 0 },
 	{ "seconds", OPT_SECONDS, "S", 0, "Or: begin rounds for so long (default: 10)", 0 },
@@ -69,7 +69,7 @@ static const char doc[] =
 	"while threads read and write its memory."
 	"\vEvery thread checks that it finds in each page what it wrote there last; if not, exit code 1.\n\n"
 	"EXAMPLES:\n"
-	"  pingpong --seconds 20                       96 MiB, one thread per CPU\n"
+	"  pingpong --seconds 20                       96 MiB, a thread on each CPU but one\n"
 	"  pingpong -t 4 -s 64 --rounds 50             fixed work\n"
 	"  pingpong --from 0 --to 1 -s 256 --seconds 30";
 
@@ -236,6 +236,11 @@ static int run(struct pingpong *pp)
 	int err, ret;
 
 	err = wl_team__start(&team, conf.threads, true, touch, pp);
+	if (!err) {
+		err = wl_team__pin_driver(conf.threads);
+		if (err)
+			wl_team__join(&team);
+	}
 	if (err) {
 		wl_err("threads: cannot start %u: %s; lower -t", conf.threads, strerror(-err));
 		return WL_EXIT_USAGE;
@@ -262,7 +267,7 @@ int main(int argc, char **argv)
 	argp_err_exit_status = WL_EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 	if (!conf.threads)
-		conf.threads = wl_team__cpus() < THREADS_MAX ? wl_team__cpus() : THREADS_MAX;
+		conf.threads = wl_team__beside_driver(THREADS_MAX);
 	ret = wl_node__choose(&conf.from, &conf.to);
 	if (ret)
 		return ret;

@@ -33,7 +33,8 @@ unsigned int wl_team__cpus(void)
 	return n > 0 ? (unsigned int)n : 1;
 }
 
-static int pin_attr(pthread_attr_t *attr, const cpu_set_t *allowed, unsigned int index)
+/* The index-th (modulo) CPU of a set. */
+static cpu_set_t one_of(const cpu_set_t *allowed, unsigned int index)
 {
 	unsigned int skip = index % (unsigned int)CPU_COUNT(allowed);
 	cpu_set_t one;
@@ -45,7 +46,33 @@ static int pin_attr(pthread_attr_t *attr, const cpu_set_t *allowed, unsigned int
 			break;
 		}
 	}
+	return one;
+}
+
+static int pin_attr(pthread_attr_t *attr, const cpu_set_t *allowed, unsigned int index)
+{
+	cpu_set_t one = one_of(allowed, index);
+
 	return -pthread_attr_setaffinity_np(attr, sizeof(one), &one);
+}
+
+unsigned int wl_team__beside_driver(unsigned int max)
+{
+	unsigned int cpus = wl_team__cpus(), n = cpus > 1 ? cpus - 1 : 1;
+
+	return n < max ? n : max;
+}
+
+int wl_team__pin_driver(unsigned int n)
+{
+	cpu_set_t allowed, one;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		return -errno;
+	if (n >= (unsigned int)CPU_COUNT(&allowed))
+		return 0;
+	one = one_of(&allowed, n);
+	return sched_setaffinity(0, sizeof(one), &one) ? -errno : 0;
 }
 
 static void *member_main(void *p)

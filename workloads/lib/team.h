@@ -30,6 +30,17 @@ void wl_team__go(struct wl_team *t);
 void wl_team__join(struct wl_team *t);
 /* Number of CPUs this process may run on, at least 1. */
 unsigned int wl_team__cpus(void);
+/*
+ * Threads to use beside a thread that drives them, when the user does not say: one for each CPU
+ * but the driver's, at least 1, at most max. The driver's CPU needs no reader to keep translations
+ * there: a flush of its own TLB is no IPI.
+ */
+unsigned int wl_team__beside_driver(unsigned int max);
+/*
+ * Puts the calling thread on the CPU after those of a pinned team of n, if there is one. Call it
+ * after wl_team__start(), which hands out the CPUs that the caller may use. 0 or -errno.
+ */
+int wl_team__pin_driver(unsigned int n);
 /* CLOCK_MONOTONIC in seconds and in nanoseconds. */
 double wl_now(void);
 unsigned long long wl_now_ns(void);
