@@ -111,14 +111,23 @@ build_failed() {
 	die "kernel $arm" "build failed" "the whole log is $log"
 }
 
+# shellcheck disable=SC2317 # called by the trap
+stopped() {
+	progress_end
+	warn "kernel" "stopped; repeat the command to go on where it was"
+	exit 130
+}
+
 compile() {
 	local tree=$1 build=$2 arm=$3 log=$2/build.log start watcher objects rc=0
 	start=$(now)
 	: > "$log"
 	watch_build "$log" "$arm" &
 	watcher=$!
+	trap 'kill "$watcher"; stopped' INT TERM
 	# In the foreground, so that Ctrl-C reaches make itself.
 	kmake "$tree" "$build" "$arm" bzImage >> "$log" 2>&1 || rc=$?
+	trap - INT TERM
 	kill "$watcher" 2>/dev/null || true
 	wait "$watcher" 2>/dev/null || true
 	progress_end
