@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * cycle: demotes its own read-only memory through memory.reclaim and brings it back, round by
- * round, while a reader on every other CPU keeps translations to it in the TLB and checks what it reads.
+ * round, while a reader on every other CPU keeps translations to it in the TLB and checks what it
+ * reads.
  *
  * Reclaim leaves alone what was referenced since it last looked, so readers that go through all of
  * the memory all the time would keep nearly all of it where it is. So a round is:
@@ -99,7 +100,8 @@ enum { OPT_ROUNDS = 256, OPT_RECLAIM, OPT_BACKING, OPT_DIR, OPT_CGROUP, OPT_FAST
        OPT_WRITE };
 
 static const struct argp_option options[] = {
-	{ "threads", 't', "N", 0, "Readers, each pinned to a CPU (default: one for each CPU but one, which drives)", 0 },
+	{ "threads", 't', "N", 0,
+	  "Readers, each pinned to a CPU (default: one for each CPU but one, which drives)", 0 },
 	{ "size", 's', "SIZE", 0, "Memory, MiB or with K, M, G (default: 64)", 0 },
 	{ "rounds", OPT_ROUNDS, "N", 0, "Rounds: demote, bring back (default: 4)", 0 },
 	{ "reclaim", OPT_RECLAIM, "SIZE", 0,
@@ -120,8 +122,8 @@ static const struct argp_option options[] = {
 static const char doc[] =
 	"Demote a group's memory through memory.reclaim and bring it back with migrate_pages(2), "
 	"while readers on the other CPUs verify every word they read."
-	"\vNeeds root, two memory tiers with demotion enabled, and cgroup v2. Exit code 1 if a reader "
-	"found a wrong word: then the kernel broke the data.\n\n"
+	"\vNeeds root, two memory tiers with demotion enabled, and cgroup v2. Exit code 1 if a "
+	"reader found a wrong word: then the kernel broke the data.\n\n"
 	"EXAMPLES:\n"
 	"  cycle                                       64 MiB file in /tmp, 4 rounds\n"
 	"  cycle -s 128 --rounds 9 --backing memfd     needs no tmpfs\n"
@@ -215,7 +217,8 @@ static void reader_fail(struct cycle *c, struct reader *r, uint64_t page, uint64
  * one, and never with an older one than this reader saw before: a stale translation to the old
  * folio would show exactly that.
  */
-static bool version_good(struct cycle *c, struct reader *r, uint64_t page, const volatile uint64_t *at)
+static bool version_good(struct cycle *c, struct reader *r, uint64_t page,
+			 const volatile uint64_t *at)
 {
 	uint64_t least = atomic_load_explicit(&c->published, memory_order_acquire);
 	uint64_t version = *at;
@@ -364,7 +367,8 @@ static int demote(struct cycle *c, struct total *t)
 		ret = err;
 		goto cleanup;
 	} else if (err) {
-		wl_err("memory.reclaim: %s; see that %s is still there", strerror(-err), c->cg.path);
+		wl_err("memory.reclaim: %s; see that %s is still there", strerror(-err),
+		       c->cg.path);
 		ret = WL_EXIT_USAGE;
 		goto cleanup;
 	}
@@ -486,8 +490,8 @@ static void print_result(const struct cycle *c, const struct total *t, uint64_t 
 	double n = (double)t->rounds, rate = (double)reads / t->read_s;
 	char buf[32];
 
-	printf("Memory:      %" PRIu64 " MiB (%s), %" PRIu64 " pages, %u readers, nodes %d and %d\n",
-	       conf.bytes >> 20, wl_backing_names[conf.backing.kind], c->pages, conf.readers,
+	printf("Memory:      %" PRIu64 " MiB (%s), %" PRIu64
+	       " pages, %u readers, nodes %d and %d\n", conf.bytes >> 20, wl_backing_names[conf.backing.kind], c->pages, conf.readers,
 	       conf.fast, conf.slow);
 	printf("Rounds:      %" PRIu64 ", %.1f ms each: %.1f demoting, %.1f bringing back\n",
 	       t->rounds, 1e3 * t->round_s / n, 1e3 * t->demote_s / n, 1e3 * t->back_s / n);
@@ -498,7 +502,8 @@ static void print_result(const struct cycle *c, const struct total *t, uint64_t 
 	wl_proto__metric(stdout, "rounds", n, "rounds", WL_NEITHER, WL_COUNT);
 	wl_proto__metric(stdout, "reclaim_short", (double)t->reclaim_short, "reclaims", WL_NEITHER,
 			 WL_COUNT);
-	wl_proto__metric(stdout, "not_brought_back", (double)t->left, "pages", WL_NEITHER, WL_COUNT);
+	wl_proto__metric(stdout, "not_brought_back", (double)t->left, "pages", WL_NEITHER,
+			 WL_COUNT);
 	wl_proto__metric(stdout, "write_rounds", (double)t->writes, "rounds", WL_NEITHER, WL_COUNT);
 	wl_proto__metric(stdout, "round_ms", 1e3 * t->round_s / n, "ms", WL_LOWER, WL_TIME);
 	wl_proto__metric(stdout, "demote_ms", 1e3 * t->demote_s / n, "ms", WL_LOWER, WL_TIME);

@@ -55,7 +55,8 @@ struct total {
 enum { OPT_ROUNDS = 256, OPT_SECONDS, OPT_FROM, OPT_TO };
 
 static const struct argp_option options[] = {
-	{ "threads", 't', "N", 0, "Threads, each pinned to a CPU (default: one for each CPU but one, which moves)", 0 },
+	{ "threads", 't', "N", 0,
+	  "Threads, each pinned to a CPU (default: one for each CPU but one, which moves)", 0 },
 	{ "size", 's', "SIZE", 0, "Memory, MiB or with K, M, G (default: 96)", 0 },
 	{ "rounds", OPT_ROUNDS, "N", 0, "Rounds, each there and back", 0 },
 	{ "seconds", OPT_SECONDS, "S", 0, "Or: begin rounds for so long (default: 10)", 0 },
@@ -67,7 +68,8 @@ static const struct argp_option options[] = {
 static const char doc[] =
 	"Move the whole process from one memory node to another and back, as migratepages(8) does, "
 	"while threads read and write its memory."
-	"\vEvery thread checks that it finds in each page what it wrote there last; if not, exit code 1.\n\n"
+	"\vEvery thread checks that it finds in each page what it wrote there last; if not, exit "
+	"code 1.\n\n"
 	"EXAMPLES:\n"
 	"  pingpong --seconds 20                       96 MiB, a thread on each CPU but one\n"
 	"  pingpong -t 4 -s 64 --rounds 50             fixed work\n"

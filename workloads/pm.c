@@ -71,7 +71,8 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
 	"Access one word of a random page again and again and time every access, as pmbench does."
-	"\vWith -r 100 and without -i nothing is ever written: every page is the kernel's zero page.\n\n"
+	"\vWith -r 100 and without -i nothing is ever written: every page is the kernel's zero "
+	"page.\n\n"
 	"Latencies include one reading of the clock; its least cost is printed.\n\n"
 	"EXAMPLES:\n"
 	"  pm -m 512 -s 256 -j 4 -i -d 30              uniform, half reads\n"

@@ -32,7 +32,8 @@ static const struct argp_option options[] = {
 	{ "gridpoints", 'g', "N", 0, "Grid points per nuclide (default: 11303)", 0 },
 	{ "particles", 'p', "N", 0, "Particle histories (default: 500000)", 0 },
 	{ "lookups", 'l', "N", 0, "Lookups per particle (default: 34)", 0 },
-	{ "backing", OPT_BACKING, "anon|file|memfd", 0, "What the grids lie in (default: anon)", 0 },
+	{ "backing", OPT_BACKING, "anon|file|memfd", 0,
+	  "What the grids lie in (default: anon)", 0 },
 	{ "protect", OPT_PROTECT, NULL, 0,
 	  "Grids are read-only after writing: anon by mprotect(2); file and memfd are filled by "
 	  "write(2) and mapped for reading only", 0 },
@@ -42,14 +43,15 @@ static const struct argp_option options[] = {
 };
 
 static const char doc[] =
-	"Look up macroscopic cross sections in a unionized energy grid, as XSBench does in history mode."
+	"Look up macroscopic cross sections in a unionized energy grid, as XSBench does in history "
+	"mode."
 	"\vMemory: nuclides * gridpoints * (56 + 4 * nuclides) bytes, written once by one thread, "
 	"then only read. The checksum depends on -s, -g, -p and -l alone.\n\n"
 	"EXAMPLES:\n"
 	"  xs -s small -p 100000                       240 MiB, all CPUs\n"
 	"  xs -t 4 -s large -g 800 -p 20000            400 MiB in four threads\n"
 	"  xs -s large -g 500 --backing file --protect --dir /dev/shm\n"
-	"                                              read-only and clean: flushes can be deferred";
+	"                                read-only and clean: flushes can be deferred";
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -96,7 +98,8 @@ static void print_setup(const struct xs *x, double init_s)
 {
 	char buf[32];
 
-	printf("Size:                         %s, %u nuclides\n", xs_size_names[conf.size], x->nuclides);
+	printf("Size:                         %s, %u nuclides\n",
+	       xs_size_names[conf.size], x->nuclides);
 	printf("Gridpoints (per Nuclide):     %s\n", wl_proto__commas(conf.gridpoints, buf));
 	printf("Unionized Energy Gridpoints:  %s\n", wl_proto__commas(x->points, buf));
 	printf("Particle Histories:           %s\n", wl_proto__commas(conf.particles, buf));

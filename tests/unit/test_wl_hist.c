@@ -132,7 +132,8 @@ static void protocol_lines(void **state)
 		   "migrc: hist read_ns ns 3 3 106 100 3:2 36:1\n");
 	check_text(PRINTED(wl_proto__metric(f, "runtime", 1.5, "s", WL_LOWER, WL_TIME)),
 		   "migrc: metric runtime 1.5 s lower time\n");
-	check_text(PRINTED(wl_proto__metric(f, "lookups", 12345678901.0, "1", WL_NEITHER, WL_COUNT)),
+	check_text(PRINTED(wl_proto__metric(f, "lookups", 12345678901.0, "1", WL_NEITHER,
+					   WL_COUNT)),
 		   "migrc: metric lookups 12345678901 1 none count\n");
 	check_text(PRINTED(wl_proto__text(f, "checksum", "81")), "migrc: text checksum 81\n");
 }

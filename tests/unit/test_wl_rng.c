@@ -87,7 +87,7 @@ static void deviate_is_standard(void **state)
 		sum += z;
 		square += z * z;
 	}
-	/* Standard errors: 1/sqrt(n) = 0.0022 of the mean, about sqrt(2/n) = 0.0032 of the variance. */
+	/* Standard errors: of the mean 1/sqrt(n) = 0.0022, of the variance sqrt(2/n) = 0.0032. */
 	assert_true(sum / n > -0.012 && sum / n < 0.012);
 	assert_true(square / n > 0.984 && square / n < 1.016);
 }
@@ -102,7 +102,8 @@ static void pattern_stays_inside(void **state)
 	wl_rng__seed(&r, 5);
 	for (unsigned int i = 0; i < 3; i++)
 		for (unsigned int n = 0; n < 20000; n++)
-			assert_true(wl_pattern__page(&r, WL_PATTERN_NORMAL, shapes[i], 1000) < 1000);
+			assert_true(wl_pattern__page(&r, WL_PATTERN_NORMAL, shapes[i],
+						     1000) < 1000);
 	for (unsigned int n = 0; n < 10000; n++) {
 		uint64_t p = wl_pattern__page(&r, WL_PATTERN_NORMAL, 0.125, 1000);
 

@@ -121,7 +121,8 @@ static void content_is_what_was_written(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 6; i++) {
-		struct wl_backing_opts opts = { .kind = kinds[i / 2], .protect = i % 2, .dir = "/tmp" };
+		struct wl_backing_opts opts = { .kind = kinds[i / 2], .protect = i % 2,
+						.dir = "/tmp" };
 		struct wl_backing b;
 
 		assert_int_equal(wl_backing__open(&b, &opts, 64 * page), 0);
@@ -220,7 +221,8 @@ static void team_runs_each_member_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(vmstat_absent_is_not_zero), cmocka_unit_test(vmstat_of_this_machine),
+		cmocka_unit_test(vmstat_absent_is_not_zero),
+		cmocka_unit_test(vmstat_of_this_machine),
 		cmocka_unit_test(node_lists), cmocka_unit_test(node_pick),
 		cmocka_unit_test(cgroup_home), cmocka_unit_test(cgroup_needs_cgroup2),
 		cmocka_unit_test(content_is_what_was_written),

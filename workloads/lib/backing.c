@@ -183,5 +183,6 @@ void wl_backing__error(const struct wl_backing_opts *opts, uint64_t bytes, int e
 	else if (opts->thp && err == -EINVAL)
 		wl_err("--thp: this kernel has no transparent huge pages; leave it out");
 	else
-		wl_err("%s: cannot get %" PRIu64 " MiB: %s; %s", what, mib, strerror(-err), smaller);
+		wl_err("%s: cannot get %" PRIu64 " MiB: %s; %s", what, mib, strerror(-err),
+		       smaller);
 }

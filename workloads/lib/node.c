@@ -99,7 +99,8 @@ int wl_node__choose(int *fast, int *slow)
 		return WL_EXIT_UNSUPPORTED;
 	}
 	if (err) {
-		wl_err("NUMA: cannot read the nodes in /sys/devices/system/node: %s; mount sysfs on /sys",
+		wl_err("NUMA: cannot read the nodes in /sys/devices/system/node: %s; "
+		       "mount sysfs on /sys",
 		       strerror(-err));
 		return WL_EXIT_UNSUPPORTED;
 	}

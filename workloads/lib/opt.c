@@ -11,7 +11,7 @@
 #include "workloads/lib/err.h"
 #include "workloads/lib/opt.h"
 
-/* Leading decimal digits only: strtoull() alone takes blanks and signs, and turns -1 into 2^64-1. */
+/* Leading decimal digits: strtoull() alone takes blanks and signs, and turns -1 into 2^64-1. */
 static int digits(const char *s, uint64_t *out, const char **end)
 {
 	unsigned long long v;
@@ -153,7 +153,8 @@ int wl_opt__name(const char *opt, const char *arg, const char *const *names)
 	if (i >= 0)
 		return i;
 	for (i = 0; names[i] && len < sizeof(list); i++)
-		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "", names[i]);
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
+					names[i]);
 	wl_err("%s %s: unknown; give one of %s", opt, arg, list);
 	exit(WL_EXIT_USAGE);
 }

@@ -64,7 +64,8 @@ void wl_proto__hist(FILE *f, const char *name, const char *unit, const struct wl
 	word(f, name, 1);
 	fputc(' ', f);
 	word(f, unit, 0);
-	fprintf(f, " %d %" PRIu64 " %" PRIu64 " %" PRIu64, WL_HIST_SUBBITS, h->total, h->sum, h->max);
+	fprintf(f, " %d %" PRIu64 " %" PRIu64 " %" PRIu64, WL_HIST_SUBBITS, h->total, h->sum,
+		h->max);
 	for (unsigned int i = 0; i < WL_HIST_BINS; i++)
 		if (h->bin[i])
 			fprintf(f, " %u:%" PRIu64, i, h->bin[i]);
