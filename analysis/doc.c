@@ -148,7 +148,7 @@ void doc__heading(struct doc *d, int level, const char *id, const char *fmt, ...
 
 		sbuf__add(&d->out, "\n");
 		add_wrapped(d, s, 0);
-		n = utf8__width(s);
+		n = strlen(s) > d->width ? d->width : utf8__width(s);
 		for (size_t i = 0; level <= 3 && i < (n < d->width ? n : d->width); i++)
 			sbuf__addn(&d->out, &marks[level - 1], 1);
 		if (level <= 3)
@@ -215,13 +215,13 @@ void doc__item(struct doc *d, const char *fmt, ...)
 
 void doc__pre(struct doc *d, const char *text)
 {
-	if (d->format == DOC_HTML) {
-		sbuf__add(&d->out, "<pre tabindex=\"0\">");
+	/* In Markdown too: an HTML block ends at its end tag alone, a fence at backticks in the text. */
+	if (d->format != DOC_TEXT) {
+		sbuf__add(&d->out, d->format == DOC_HTML ? "<pre tabindex=\"0\">" : "<pre>\n");
 		sbuf__add_html(&d->out, text);
-		sbuf__add(&d->out, "</pre>\n");
+		sbuf__add(&d->out, d->format == DOC_HTML ? "</pre>\n" : "\n</pre>\n\n");
 		return;
 	}
-	/* Markdown: indented code needs no escape but must stay in one line per line. */
 	for (const char *p = text; *p; ) {
 		size_t n = strcspn(p, "\n");
 		char *line = sbuf__format("%.*s", (int)n, p);
@@ -232,7 +232,6 @@ void doc__pre(struct doc *d, const char *text)
 		free(line);
 		p += n + (p[n] == '\n');
 	}
-	sbuf__add(&d->out, d->format == DOC_MD ? "\n" : "");
 }
 
 void doc__fold_begin(struct doc *d, const char *fmt, ...)
@@ -445,14 +444,36 @@ static char *text_cell(const struct grid *g, size_t row, size_t col)
 
 	sbuf__add(&b, "");
 	if (g->align[col] != 'b')
-		sbuf__add_term(&b, cell_at(g, row, col));
+		sbuf__add(&b, cell_at(g, row, col));
 	for (size_t i = 0; g->align[col] == 'b' && i < full; i++)
 		sbuf__add(&b, "#");
 	return b.s;
 }
 
-static void text_grid(struct doc *d, const struct grid *g)
+/* Escape every cell and head first: widths must be those of what is written. */
+static const char **clean_grid(struct grid *g)
 {
+	const char **head = mem__calloc(g->cols, sizeof(*head));
+
+	for (size_t i = 0; i < g->nr + g->cols; i++) {
+		struct sbuf b = { 0 };
+
+		sbuf__add(&b, "");
+		sbuf__add_term(&b, i < g->nr ? g->cell[i] : g->head[i - g->nr]);
+		if (i < g->nr) {
+			free(g->cell[i]);
+			g->cell[i] = b.s;
+		} else {
+			head[i - g->nr] = b.s;
+		}
+	}
+	g->head = head;
+	return head;
+}
+
+static void text_grid(struct doc *d, struct grid *g)
+{
+	const char **head = clean_grid(g);
 	size_t *width = mem__calloc(g->cols, sizeof(*width));
 	const char **cells = mem__calloc(g->cols, sizeof(*cells));
 	char **owned = mem__calloc(g->cols, sizeof(*owned));
@@ -460,7 +481,7 @@ static void text_grid(struct doc *d, const struct grid *g)
 	fit_columns(d, g, width);
 	sbuf__add(&d->out, "\n");
 	for (size_t c = 0; c < g->cols; c++)
-		cells[c] = g->head[c];
+		cells[c] = head[c];
 	text_row(d, g, width, cells);
 	for (size_t r = 0; r < g->rows; r++) {
 		for (size_t c = 0; c < g->cols; c++)
@@ -471,6 +492,9 @@ static void text_grid(struct doc *d, const struct grid *g)
 		for (size_t c = 0; c < g->cols; c++)
 			free(owned[c]);
 	}
+	for (size_t c = 0; c < g->cols; c++)
+		free((char *)head[c]);
+	free(head);
 	free(owned);
 	free(cells);
 	free(width);
