@@ -491,8 +491,8 @@ static void print_result(const struct cycle *c, const struct total *t, uint64_t 
 	char buf[32];
 
 	printf("Memory:      %" PRIu64 " MiB (%s), %" PRIu64
-	       " pages, %u readers, nodes %d and %d\n", conf.bytes >> 20, wl_backing_names[conf.backing.kind], c->pages, conf.readers,
-	       conf.fast, conf.slow);
+	       " pages, %u readers, nodes %d and %d\n", conf.bytes >> 20,
+	       wl_backing_names[conf.backing.kind], c->pages, conf.readers, conf.fast, conf.slow);
 	printf("Rounds:      %" PRIu64 ", %.1f ms each: %.1f demoting, %.1f bringing back\n",
 	       t->rounds, 1e3 * t->round_s / n, 1e3 * t->demote_s / n, 1e3 * t->back_s / n);
 	printf("Reads/s:     %s\n", wl_proto__commas((uint64_t)rate, buf));
