@@ -506,8 +506,25 @@ static void warn_of_effect(struct an_compare *c, const struct an_metric *m, size
 					      m->label, c->arms[arm].name, e->spread, e->p_spread));
 }
 
+/* A question that was meant to be answered and cannot be: say so, and why. */
+static void warn_of_missing(struct an_compare *c)
+{
+	const struct an_metric *pages = compare__metric(c, "vmstat.pgmigrate_success");
+	bool moved = false;
+
+	for (size_t a = 0; a < c->nr_arms && pages; a++)
+		moved |= pages->arm[a].max > 0;
+	if (!compare__metric(c, "vmstat.nr_tlb_remote_flush"))
+		compare__warn(c, mem__strdup("remote TLB flushes are absent: these kernels do not count them (CONFIG_DEBUG_TLBFLUSH), so nothing is said about them"));
+	if (!pages)
+		compare__warn(c, mem__strdup("migrated pages are absent: these kernels do not count them, so there is no rate per migrated page"));
+	else if (!moved)
+		compare__warn(c, mem__strdup("no run migrated a page, so there is no rate per migrated page and nothing that deferral could change"));
+}
+
 void effect__warn(struct an_compare *c)
 {
+	warn_of_missing(c);
 	for (size_t i = 0; i < c->nr_metrics && c->metrics[i].primary; i++) {
 		for (size_t a = 0; a < c->nr_arms; a++)
 			warn_of_arm(c, &c->metrics[i], a);

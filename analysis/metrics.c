@@ -354,6 +354,14 @@ static void collect_hist(struct an_compare *c, size_t run, const struct rd_hist 
 	}
 }
 
+static bool has_metric(const struct rd_run *rd, const char *metric)
+{
+	for (size_t k = 0; k < rd->nr_metrics; k++)
+		if (!strcmp(rd->metrics[k].name, metric))
+			return true;
+	return false;
+}
+
 static void collect_outcome(struct an_compare *c)
 {
 	static const struct spec wall = { "wall time", "ns", AN_OUTCOME, AN_LOWER, true };
@@ -373,14 +381,22 @@ static void collect_outcome(struct an_compare *c)
 			put(c, i, key, &spec, isfinite(s->value) ? s->value : NAN);
 			free(key);
 		}
-		if (rd->wall_ns != RD_NULL)
+		/* The same clock under another name, where the collector stored it as a result. */
+		if (rd->wall_ns != RD_NULL && !has_metric(rd, "wall_time"))
 			put(c, i, "run.wall", &wall, (double)rd->wall_ns);
 	}
 }
 
+/* Times that the collector takes of every workload: not what the workload is for. */
+static bool is_usage(const struct an_metric *m)
+{
+	return !strcmp(m->key, "metric.user_time") || !strcmp(m->key, "metric.system_time") ||
+	       !strcmp(m->key, "metric.wall_time");
+}
+
 /*
  * The workload's main time: what it calls runtime or elapsed, else its first rate, else its first
- * time that is not resource usage, else the wall clock. By name alone, so before any value is seen.
+ * time, else the wall clock. By name alone, so before any value is seen.
  */
 static struct an_metric *main_time(struct an_compare *c)
 {
@@ -389,10 +405,9 @@ static struct an_metric *main_time(struct an_compare *c)
 	for (size_t i = 0; i < c->nr_metrics; i++) {
 		struct an_metric *m = &c->metrics[i];
 
-		if (!strcmp(m->key, "run.wall"))
+		if (!strcmp(m->key, "run.wall") || !strcmp(m->key, "metric.wall_time"))
 			wall = m;
-		if (strncmp(m->key, "metric.", 7) || !m->is_time || m->better == AN_NONE ||
-		    !strncmp(m->key, "metric.rusage", 13))
+		if (strncmp(m->key, "metric.", 7) || !m->is_time || m->better == AN_NONE || is_usage(m))
 			continue;
 		if (!strncmp(m->key, "metric.runtime", 14) || !strncmp(m->key, "metric.elapsed", 14))
 			return m;

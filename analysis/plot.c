@@ -252,10 +252,12 @@ char *plot__embed(const char *svg, const char *title, unsigned int number)
 	if (!s || !strstr(s, "</svg>"))
 		return NULL;
 	/* The element's own start and title replace gnuplot's, whose title is a file name. */
-	sbuf__addf(&b, "<svg role=\"img\" aria-labelledby=\"p%u-title\"", number);
+	sbuf__add(&b, "<svg role=\"img\" aria-label=\"");
+	sbuf__add_html(&b, title);
+	sbuf__add(&b, "\"");
 	for (s += 4; *s && *s != '>'; )
 		embed_char(&b, &s, number);
-	sbuf__addf(&b, "><title id=\"p%u-title\">", number);
+	sbuf__add(&b, "><title>");
 	sbuf__add_html(&b, title);
 	sbuf__add(&b, "</title>");
 	end = strstr(s, "</desc>");

@@ -340,10 +340,10 @@ static void record_hists(struct doc *d, const struct rd_run *run)
 static void record_probes(struct doc *d, const struct rd_run *run)
 {
 	static const char *const head[] = { "probe", "rung", "target", "seen", "submitted", "lost",
-					    "body time", "why not" };
+					    "body time" };
 	struct grid g;
 
-	grid__init(&g, "Probes", "lllrrrrl", head);
+	grid__init(&g, "Probes", "lllrrrr", head);
 	for (size_t i = 0; i < run->nr_probes; i++) {
 		const struct rd_probe *p = &run->probes[i];
 
@@ -355,9 +355,11 @@ static void record_probes(struct doc *d, const struct rd_run *run)
 		int_cell(&g, p->submitted);
 		int_cell(&g, p->lost);
 		ns_cell(&g, p->body_ns);
-		grid__cell(&g, "%s", p->why ? p->why : "");
 	}
 	doc__grid(d, &g);
+	for (size_t i = 0; i < run->nr_probes; i++)
+		if (run->probes[i].why)
+			doc__para(d, DOC_MUTED, "%s: %s", run->probes[i].name, run->probes[i].why);
 }
 
 static void record_instrument(struct doc *d, const struct rd_run *run)
