@@ -265,7 +265,8 @@ static int run__measure(struct run *r)
 	more = run__collect(r);
 	err = err ? err : more;
 	more = run__finish_output(r);
-	if (!more)
+	r->is_xsbench = output__is_xsbench(&r->output);
+	if (!more && r->is_xsbench)
 		more = xsbench__results(&r->output.xsbench, &r->output.results);
 	if (!more)
 		more = run__add_usage(r);

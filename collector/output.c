@@ -115,6 +115,13 @@ int output__finish(struct output *o)
 	return o->len ? output__end_line(o) : 0;
 }
 
+bool output__is_xsbench(const struct output *o)
+{
+	const struct results *r = &o->results;
+
+	return !r->nr_metrics && !r->nr_texts && !r->nr_hists && xsbench__is_success(&o->xsbench);
+}
+
 void output__free(struct output *o)
 {
 	free(o->line);

@@ -6,6 +6,7 @@
 #ifndef MIGRC_OUTPUT_H
 #define MIGRC_OUTPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "collector/results.h"
@@ -32,6 +33,11 @@ void output__init(struct output *o, int to_fd);
 int output__feed(struct output *o, const char *data, size_t len);
 /* The stream has ended: a last line without newline counts. 0 or -ENOMEM. */
 int output__finish(struct output *o);
+/*
+ * Is it the output of the real XSBench? Not if the workload speaks the protocol: our own program of
+ * that pattern prints the same lines, and its exit status means what it says.
+ */
+bool output__is_xsbench(const struct output *o);
 void output__free(struct output *o);
 
 #endif /* MIGRC_OUTPUT_H */

@@ -59,7 +59,7 @@ struct run {
 	unsigned long long taint_before;
 	struct event *events;
 	size_t nr_events, cap_events;
-	bool interrupted;
+	bool interrupted, is_xsbench;
 };
 
 int64_t clock__ns(int clock);
