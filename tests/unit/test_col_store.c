@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "collector/store.h"
+
+struct world {
+	char dir[64], db[96];
+	int saved_stderr;
+};
+
+/* The messages for users are not under test here: keep them out of the report. */
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	int null;
+
+	if (!w)
+		return -1;
+	strcpy(w->dir, "/tmp/migrc-store-XXXXXX");
+	if (!mkdtemp(w->dir))
+		return -1;
+	snprintf(w->db, sizeof(w->db), "%s/runs.db", w->dir);
+	w->saved_stderr = dup(STDERR_FILENO);
+	null = open("/dev/null", O_WRONLY);
+	dup2(null, STDERR_FILENO);
+	close(null);
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+	char command[128];
+
+	dup2(w->saved_stderr, STDERR_FILENO);
+	close(w->saved_stderr);
+	snprintf(command, sizeof(command), "rm -rf %s", w->dir);
+	free(w);
+	return system(command);
+}
+
+static int64_t query(const char *db, const char *sql)
+{
+	sqlite3_stmt *stmt = NULL;
+	sqlite3 *sq = NULL;
+	int64_t value;
+
+	assert_int_equal(sqlite3_open(db, &sq), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(sq, sql, -1, &stmt, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+	value = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	sqlite3_close(sq);
+	return value;
+}
+
+static void exec_sql(const char *db, const char *sql)
+{
+	sqlite3 *sq = NULL;
+
+	assert_int_equal(sqlite3_open(db, &sq), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(sq, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(sq);
+}
+
+static int start(struct store *s, int64_t *id)
+{
+	const struct run_start run = {
+		.arm = "stock", .workload = "w", .command = "w -x", .tool_version = "t",
+		.has_block = true, .block = 3, .started_ns = 1, .emulated = true,
+	};
+
+	return store__start_run(s, &run, id);
+}
+
+static void test_new_file(void **state)
+{
+	struct world *w = *state;
+	struct store s;
+
+	assert_int_equal(store__open(&s, w->db), 0);
+	store__close(&s);
+	assert_int_equal(query(w->db, "PRAGMA application_id"), STORE__APPLICATION_ID);
+	assert_int_equal(query(w->db, "PRAGMA user_version"), STORE__VERSION);
+	assert_int_equal(query(w->db, "SELECT count(*) FROM run_validity"), 0);
+	/* And once more: what is there is kept. */
+	assert_int_equal(store__open(&s, w->db), 0);
+	store__close(&s);
+}
+
+static void test_run(void **state)
+{
+	const struct run_end end = {
+		.state = "interrupted", .started_ns = 7, .wall_ns = 9, .has_signal = true,
+		.term_signal = 2,
+	};
+	struct world *w = *state;
+	struct store s;
+	int64_t id;
+
+	assert_int_equal(store__open(&s, w->db), 0);
+	assert_int_equal(start(&s, &id), 0);
+	assert_int_equal(query(w->db, "SELECT count(*) FROM run WHERE state = 'running' AND block = 3 "
+			       "AND position IS NULL AND wall_ns IS NULL AND length(uuid) = 36"), 1);
+	assert_int_equal(store__begin(&s), 0);
+	assert_int_equal(store__put(&s, "INSERT INTO metric VALUES (?, ?, ?, ?, ?, ?)", "itdtti", id,
+				    "m", 1.5, "s", "lower", (int64_t)1), 0);
+	assert_int_equal(store__end_run(&s, id, &end), 0);
+	assert_int_equal(store__commit(&s), 0);
+	store__close(&s);
+	assert_int_equal(query(w->db, "SELECT count(*) FROM run WHERE state = 'interrupted' AND "
+			       "term_signal = 2 AND exit_code IS NULL AND wall_ns = 9"), 1);
+	assert_int_equal(query(w->db, "SELECT valid FROM run_validity"), 0);
+}
+
+static void test_other_versions(void **state)
+{
+	struct world *w = *state;
+	struct store s;
+
+	assert_int_equal(store__open(&s, w->db), 0);
+	store__close(&s);
+	exec_sql(w->db, "PRAGMA user_version = 2");
+	assert_int_equal(store__open(&s, w->db), -EPROTO);
+	assert_int_equal(query(w->db, "PRAGMA user_version"), 2);
+}
+
+static void test_other_database(void **state)
+{
+	struct world *w = *state;
+	struct store s;
+
+	exec_sql(w->db, "CREATE TABLE songs (name TEXT); INSERT INTO songs VALUES ('x')");
+	assert_int_equal(store__open(&s, w->db), -EPROTO);
+	assert_int_equal(query(w->db, "SELECT count(*) FROM songs"), 1);
+}
+
+static void test_no_database(void **state)
+{
+	struct world *w = *state;
+	struct store s;
+	FILE *f = fopen(w->db, "w");
+	int i;
+
+	assert_non_null(f);
+	for (i = 0; i < 1000; i++)
+		fputs("not a database\n", f);
+	fclose(f);
+	assert_int_equal(store__open(&s, w->db), -EPROTO);
+	f = fopen(w->db, "r");
+	assert_int_equal(fgetc(f), 'n');
+	fclose(f);
+}
+
+static void test_no_folder(void **state)
+{
+	struct world *w = *state;
+	struct store s;
+	char path[160];
+
+	snprintf(path, sizeof(path), "%s/none/runs.db", w->dir);
+	assert_int_equal(store__open(&s, path), -EROFS);
+}
+
+/* A file that may not be written, for a user whom permissions bind. */
+static void test_read_only(void **state)
+{
+	struct world *w = *state;
+	struct store s;
+	int status;
+	pid_t pid;
+
+	assert_int_equal(store__open(&s, w->db), 0);
+	store__close(&s);
+	assert_int_equal(chmod(w->db, 0444), 0);
+	assert_int_equal(chmod(w->dir, 0755), 0);
+	pid = fork();
+	if (!pid) {
+		if (!getuid() && setuid(65534))
+			_exit(9);
+		_exit(store__open(&s, w->db) == -EROFS ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+/* Killed in the midst of its last transaction: readable, the run still 'running', earlier ones whole. */
+static void test_kill(void **state)
+{
+	struct world *w = *state;
+	int go[2], status;
+	struct store s;
+	int64_t id;
+	pid_t pid;
+	char byte;
+
+	assert_int_equal(store__open(&s, w->db), 0);
+	assert_int_equal(start(&s, &id), 0);
+	store__close(&s);
+	assert_int_equal(pipe(go), 0);
+	pid = fork();
+	if (!pid) {
+		int64_t i;
+
+		if (store__open(&s, w->db) || start(&s, &id) || store__begin(&s))
+			_exit(1);
+		/* More than the page cache holds, so that the file itself is half changed. */
+		sqlite3_exec(s.db, "PRAGMA cache_size = 5", NULL, NULL, NULL);
+		for (i = 0; i < 20000; i++)
+			if (store__put(&s, "INSERT INTO sample VALUES (?, ?, 'vmstat', 'x', 1)",
+				       "ii", id, i))
+				_exit(1);
+		if (write(go[1], "x", 1) != 1)
+			_exit(1);
+		pause();
+	}
+	assert_int_equal(read(go[0], &byte, 1), 1);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(query(w->db, "SELECT count(*) FROM run WHERE state = 'running'"), 2);
+	assert_int_equal(query(w->db, "SELECT count(*) FROM sample"), 0);
+	assert_int_equal(query(w->db, "SELECT count(*) FROM pragma_integrity_check "
+			       "WHERE integrity_check <> 'ok'"), 0);
+	assert_int_equal(store__open(&s, w->db), 0);
+	assert_int_equal(start(&s, &id), 0);
+	store__close(&s);
+	close(go[0]);
+	close(go[1]);
+}
+
+/* No room for the end of a run: an error, and what was committed before is there. */
+static void test_full(void **state)
+{
+	struct world *w = *state;
+	struct store s;
+	int64_t id, i;
+	int err = 0;
+
+	assert_int_equal(store__open(&s, w->db), 0);
+	assert_int_equal(start(&s, &id), 0);
+	assert_int_equal(sqlite3_exec(s.db, "PRAGMA max_page_count = 60", NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(store__begin(&s), 0);
+	for (i = 0; !err && i < 100000; i++)
+		err = store__put(&s, "INSERT INTO sample VALUES (?, ?, 'vmstat', 'x', 1)", "ii", id,
+				 i);
+	assert_int_equal(err, -ENOSPC);
+	store__rollback(&s);
+	store__close(&s);
+	assert_int_equal(query(w->db, "SELECT count(*) FROM run WHERE state = 'running'"), 1);
+	assert_int_equal(query(w->db, "SELECT count(*) FROM sample"), 0);
+}
+
+/* Many collectors make and fill one file at once. */
+static void test_together(void **state)
+{
+	struct world *w = *state;
+	int i, j, status;
+	int64_t id;
+	pid_t pid;
+
+	for (i = 0; i < 4; i++) {
+		pid = fork();
+		if (!pid) {
+			struct store s;
+
+			if (store__open(&s, w->db))
+				_exit(1);
+			for (j = 0; j < 5; j++)
+				if (start(&s, &id))
+					_exit(1);
+			store__close(&s);
+			_exit(0);
+		}
+		assert_true(pid > 0);
+	}
+	for (i = 0; i < 4; i++) {
+		assert_true(wait(&status) > 0);
+		assert_int_equal(status, 0);
+	}
+	assert_int_equal(query(w->db, "SELECT count(DISTINCT uuid) FROM run"), 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_new_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_run, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_other_versions, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_other_database, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_database, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_folder, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_read_only, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_kill, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_full, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_together, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
