@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `migrc doctor`: what can be traced here, on which rung, why not, and the remedy. */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collector/cmd.h"
+#include "collector/counters.h"
+#include "collector/err.h"
+#include "collector/facts.h"
+#include "collector/probes.h"
+
+struct doctor_options {
+	bool json;
+};
+
+/* One thing that was looked at. */
+struct finding {
+	const char *what;
+	bool good;
+	char state[64];		/* in a word or two */
+	char why[400];		/* where not good: the reason */
+	const char *remedy;
+};
+
+#define MAX_FINDINGS 48
+
+struct doctor {
+	struct finding finding[MAX_FINDINGS];
+	size_t nr;
+	bool can_record;	/* every core probe is attached */
+};
+
+static struct finding *doctor__add(struct doctor *d, const char *what, bool good, const char *state)
+{
+	static struct finding spill;
+	struct finding *f = d->nr < MAX_FINDINGS ? &d->finding[d->nr++] : &spill;
+
+	memset(f, 0, sizeof(*f));
+	f->what = what;
+	f->good = good;
+	snprintf(f->state, sizeof(f->state), "%s", state);
+	return f;
+}
+
+static void doctor__look_for_file(struct doctor *d, const char *path, const char *remedy)
+{
+	bool good = !access(path, R_OK);
+	struct finding *f = doctor__add(d, path, good, good ? "readable" : "missing");
+
+	if (!good) {
+		snprintf(f->why, sizeof(f->why), "%s", strerror(errno));
+		f->remedy = remedy;
+	}
+}
+
+static void doctor__look_for_files(struct doctor *d)
+{
+	static const struct {
+		const char *path, *remedy;
+	} files[] = {
+		{ "/sys/kernel/btf/vmlinux", "boot a kernel with CONFIG_DEBUG_INFO_BTF=y" },
+		{ "/proc/vmstat", "mount /proc" },
+		{ "/proc/config.gz",
+		  "boot a kernel with CONFIG_IKCONFIG_PROC=y, or kernel_config_sha256 is absent" },
+		{ "/proc/sys/vm/stat_refresh",
+		  "run as root, or node counters lag by up to a second" },
+		{ "/sys/kernel/tracing/events",
+		  "mount -t tracefs tracefs /sys/kernel/tracing; kprobes may need it" },
+		{ "/proc/pressure/memory", "boot a kernel with CONFIG_PSI=y, or pressure is absent" },
+		{ "/sys/kernel/mm/numa/demotion_enabled",
+		  "boot a kernel with CONFIG_NUMA and CONFIG_MIGRATION to see demotion" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		doctor__look_for_file(d, files[i].path, files[i].remedy);
+}
+
+/* Flush counters are built in by an option that distributions leave out. */
+static void doctor__look_at_vmstat(struct doctor *d)
+{
+	static const struct {
+		const char *name, *remedy;
+	} counters[] = {
+		{ "pgmigrate_success", "boot a kernel with CONFIG_MIGRATION=y" },
+		{ "nr_tlb_remote_flush", "boot a kernel with CONFIG_DEBUG_TLBFLUSH=y" },
+		{ "numa_hint_faults", "boot a kernel with CONFIG_NUMA_BALANCING=y" },
+		{ "pgdemote_kswapd", "boot a kernel with CONFIG_NUMA and CONFIG_MIGRATION" },
+	};
+	struct finding *f;
+	int64_t value;
+	size_t i;
+	int err;
+
+	for (i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+		err = vmstat__read_one(counters[i].name, &value);
+		f = doctor__add(d, counters[i].name, !err, err ? "absent" : "counted");
+		if (err) {
+			snprintf(f->why, sizeof(f->why), "%s",
+				 err == -ENOENT ? "not in /proc/vmstat" : strerror(-err));
+			f->remedy = counters[i].remedy;
+		}
+	}
+}
+
+static void doctor__look_at_facts(struct doctor *d)
+{
+	struct facts facts = { 0 };
+	const char *value;
+	struct finding *f;
+
+	if (facts__collect(&facts))
+		return;
+	value = facts__get(&facts, "ad_bits_in_migration_entries");
+	f = doctor__add(d, "ad_bits_in_migration_entries", strcmp(value, "unknown"), value);
+	if (!f->good) {
+		snprintf(f->why, sizeof(f->why), "what decides it cannot be read here");
+		f->remedy = "say it with --fact match:ad_bits_in_migration_entries=yes (or no)";
+	}
+	value = facts__get(&facts, "migrc_patched");
+	doctor__add(d, "migrc patch", true, strcmp(value, "yes") ? "absent" : "present");
+	facts__free(&facts);
+}
+
+static const char *remedy_of(const struct probe_status *s)
+{
+	if (!s->core)
+		return "boot the patched kernel (kernel-patch/)";
+	if (strstr(s->why, "inlined"))
+		return "boot a kernel that keeps the function out of line; see lab/config/guest.config";
+	return "boot a kernel with CONFIG_FUNCTION_TRACER, CONFIG_DYNAMIC_FTRACE, CONFIG_KPROBE_EVENTS "
+	       "and CONFIG_BPF_EVENTS, unlocked";
+}
+
+/* Attach every probe, look at its rung, detach. An exit code. */
+static int doctor__try_probes(struct doctor *d)
+{
+	const struct probes_options options = { .events = false };
+	const struct probe_status *s;
+	struct probes *probes;
+	struct finding *f;
+	unsigned int id;
+	int err;
+
+	err = probes__open(&probes, &options);
+	if (err)
+		return EXIT_UNSUPPORTED;
+	probes__attach(probes);
+	d->can_record = true;
+	for (id = 0; id < NR_PROBES; id++) {
+		s = probes__status(probes, (enum probe_id)id);
+		f = doctor__add(d, s->target, s->rung != RUNG_NONE || !s->core, rung__name(s->rung));
+		snprintf(f->why, sizeof(f->why), "%s", s->why);
+		if (s->rung == RUNG_NONE)
+			f->remedy = remedy_of(s);
+		if (!f->good)
+			d->can_record = false;
+	}
+	probes__detach(probes);
+	probes__free(probes);
+	return EXIT_GOOD;
+}
+
+static void doctor__print_text(const struct doctor *d)
+{
+	size_t i;
+
+	for (i = 0; i < d->nr; i++) {
+		const struct finding *f = &d->finding[i];
+
+		printf("%-4s %-38s %s\n", f->good ? "ok" : "NO", f->what, f->state);
+		if (f->why[0])
+			printf("     because: %s\n", f->why);
+		if (f->remedy)
+			printf("     remedy:  %s\n", f->remedy);
+	}
+	printf("\n%s\n", d->can_record ? "migrc record works here with every core probe."
+				       : "migrc record works here only with --missing-probes=warn.");
+}
+
+static void print_json_string(const char *s)
+{
+	putchar('"');
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			putchar('\\');
+		if ((unsigned char)*s < ' ')
+			printf("\\u%04x", (unsigned int)(unsigned char)*s);
+		else
+			putchar(*s);
+	}
+	putchar('"');
+}
+
+static void doctor__print_json(const struct doctor *d)
+{
+	size_t i;
+
+	printf("{\n  \"can_record\": %s,\n  \"findings\": [", d->can_record ? "true" : "false");
+	for (i = 0; i < d->nr; i++) {
+		const struct finding *f = &d->finding[i];
+
+		printf("%s\n    {\"what\": ", i ? "," : "");
+		print_json_string(f->what);
+		printf(", \"good\": %s, \"state\": ", f->good ? "true" : "false");
+		print_json_string(f->state);
+		if (f->why[0]) {
+			printf(", \"why\": ");
+			print_json_string(f->why);
+		}
+		if (f->remedy) {
+			printf(", \"remedy\": ");
+			print_json_string(f->remedy);
+		}
+		putchar('}');
+	}
+	printf("\n  ]\n}\n");
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct doctor_options *o = state->input;
+
+	switch (key) {
+	case 'j':
+		o->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		err__print("doctor: unexpected argument '%s'; see `migrc doctor --help`", arg);
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ "json", 'j', NULL, 0, "Print JSON", 0 },
+		{ 0 },
+	};
+	static const struct argp argp = {
+		options, parse_option, NULL,
+		"What can be traced here, on which rung, why not, and the remedy.\v"
+		"Exit status: 0 every core probe can be attached; 5 some cannot.",
+		NULL, NULL, NULL,
+	};
+	struct doctor_options o = { .json = false };
+	static struct doctor d;
+	int rc;
+
+	argp_err_exit_status = EXIT_TOOL;
+	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
+		return EXIT_TOOL;
+	memset(&d, 0, sizeof(d));
+	doctor__look_for_files(&d);
+	doctor__look_at_vmstat(&d);
+	doctor__look_at_facts(&d);
+	rc = doctor__try_probes(&d);
+	if (o.json)
+		doctor__print_json(&d);
+	else
+		doctor__print_text(&d);
+	return rc || !d.can_record ? EXIT_UNSUPPORTED : EXIT_GOOD;
+}
