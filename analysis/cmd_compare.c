@@ -62,7 +62,8 @@ static void compare_text(struct doc *d, const struct an_compare *c, bool all)
 	for (size_t a = 0; a < c->nr_arms; a++) {
 		char *valid = words__validity(c, a);
 
-		doc__para(d, DOC_PLAIN, "%s%s%s.", valid, a ? "; " : "", a ? c->arms[a].design : "");
+		doc__para(d, DOC_PLAIN, "%s%s%s.", valid, a ? "; " : "", a ? c->arms[a].design :
+			  "");
 		free(valid);
 	}
 	for (size_t i = 0; i < c->nr_runs; i++) {

@@ -79,7 +79,8 @@ static void runs_row(struct grid *g, const struct rd_run *run)
 	else
 		grid__cell(g, "%" PRId64, run->block);
 	grid__cell(g, "%s", when);
-	grid__cell(g, "%s", run->wall_ns == RD_NULL ? "-" : fmt__unit(wall, (double)run->wall_ns, "ns"));
+	grid__cell(g, "%s", run->wall_ns == RD_NULL ? "-" : fmt__unit(wall, (double)run->wall_ns,
+								      "ns"));
 	grid__cell(g, "%s%s%s", run->emulated ? "emulated, " : "", why ? "invalid: " : "valid",
 		   why ? why : "");
 	free(why);
@@ -87,7 +88,8 @@ static void runs_row(struct grid *g, const struct rd_run *run)
 
 static void list(const struct rundb *db, bool as_json, struct sbuf *out)
 {
-	static const char *const head[] = { "run", "workload", "arm", "block", "started (UTC)", "wall",
+	static const char *const head[] = { "run", "workload", "arm", "block", "started (UTC)",
+					   "wall",
 					    "validity" };
 	struct doc d = { .format = DOC_TEXT, .width = 80, .colour = open__colour() };
 	struct json j = { .out = out };

@@ -16,8 +16,8 @@ static const char *const tone_class[] = {
 };
 
 static const char *const tone_sgr[] = {
-	[DOC_PLAIN] = "", [DOC_GOOD] = "\033[32m", [DOC_BAD] = "\033[31;1m", [DOC_WARN] = "\033[33m",
-	[DOC_MUTED] = "\033[2m",
+	[DOC_PLAIN] = "", [DOC_GOOD] = "\033[32m", [DOC_BAD] = "\033[31;1m",
+	[DOC_WARN] = "\033[33m", [DOC_MUTED] = "\033[2m",
 };
 
 #define FORMAT(s, fmt)				\
@@ -215,7 +215,10 @@ void doc__item(struct doc *d, const char *fmt, ...)
 
 void doc__pre(struct doc *d, const char *text)
 {
-	/* In Markdown too: an HTML block ends at its end tag alone, a fence at backticks in the text. */
+	/*
+	 * In Markdown too: an HTML block ends at its end tag alone, a fence at backticks in the
+	 * text.
+	 */
 	if (d->format != DOC_TEXT) {
 		sbuf__add(&d->out, d->format == DOC_HTML ? "<pre tabindex=\"0\">" : "<pre>\n");
 		sbuf__add_html(&d->out, text);
@@ -275,11 +278,13 @@ void doc__figure(struct doc *d, const char *svg, const char *caption, const char
 	sbuf__add(&d->out, "</figcaption>\n</figure>\n");
 }
 
-/* --- tables --------------------------------------------------------------------------------------- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 void grid__init(struct grid *g, const char *caption, const char *align, const char *const *head)
 {
-	*g = (struct grid){ .caption = caption, .cols = strlen(align), .align = align, .head = head };
+	*g = (struct grid){
+		.caption = caption, .cols = strlen(align), .align = align, .head = head,
+	};
 }
 
 void grid__row(struct grid *g, enum doc_tone tone)
@@ -318,7 +323,8 @@ static void html_cell(struct doc *d, const struct grid *g, size_t row, size_t co
 	if (g->align[col] == 'b') {
 		sbuf__add(&d->out, "<td class=\"bar\">");
 		if (bar_part(s) > 0)
-			sbuf__addf(&d->out, "<span style=\"width:%.2f%%\"></span>", bar_part(s) * 100);
+			sbuf__addf(&d->out, "<span style=\"width:%.2f%%\"></span>",
+				   bar_part(s) * 100);
 		sbuf__add(&d->out, "</td>");
 		return;
 	}
@@ -336,7 +342,8 @@ static void html_grid(struct doc *d, const struct grid *g)
 	sbuf__add_html(&d->out, g->caption);
 	sbuf__add(&d->out, "</caption>\n<thead><tr>");
 	for (size_t c = 0; c < g->cols; c++) {
-		sbuf__addf(&d->out, "<th scope=\"col\"%s>", g->align[c] == 'r' ? " class=\"num\"" : "");
+		sbuf__addf(&d->out, "<th scope=\"col\"%s>", g->align[c] == 'r' ? " class=\"num\"" :
+			   "");
 		sbuf__add_html(&d->out, g->head[c]);
 		sbuf__add(&d->out, "</th>");
 	}

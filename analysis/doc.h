@@ -2,7 +2,7 @@
 /*
  * A document in one of three formats, written front to back: headings, paragraphs, tables, figures.
  * All text that goes in is plain text and is escaped here, for the format at hand: nothing that a
- * database holds can become markup or a terminal escape. Sections are written once, for all formats.
+ * database holds can become markup or a terminal escape. Sections are written once, for all.
  */
 #ifndef MIGRC_ANALYSIS_DOC_H
 #define MIGRC_ANALYSIS_DOC_H
@@ -25,7 +25,9 @@ struct doc {
 	unsigned int figures;
 };
 
-/* title and the rest are plain text; an empty id is none. Only HTML has a frame to open and close. */
+/*
+ * title and the rest are plain text; an empty id is none. Only HTML has a frame to open and close.
+ */
 void doc__open(struct doc *d, const char *title);
 void doc__close(struct doc *d);
 void doc__heading(struct doc *d, int level, const char *id, const char *fmt, ...)

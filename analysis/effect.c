@@ -89,7 +89,7 @@ static bool all_positive(const struct an_compare *c, const struct an_metric *m, 
 	return true;
 }
 
-/* --- one arm by itself ---------------------------------------------------------------------------- */
+/* --- one arm by itself ------------------------------------------------------------------------ */
 
 static void mark_outliers(struct an_compare *c, struct an_metric *m, size_t arm, bool logs)
 {
@@ -146,7 +146,7 @@ static void summarize(struct an_compare *c, struct an_metric *m, size_t arm)
 	free(x);
 }
 
-/* --- one arm against the baseline ------------------------------------------------------------------ */
+/* --- one arm against the baseline ------------------------------------------------------------- */
 
 static void explain(struct an_effect *e, enum an_verdict v, const char *why)
 {
@@ -154,7 +154,9 @@ static void explain(struct an_effect *e, enum an_verdict v, const char *why)
 	snprintf(e->why, sizeof(e->why), "%s", why);
 }
 
-/* Copies of both arms' values, on logs if the effect is a ratio: all methods then work on shifts. */
+/*
+ * Copies of both arms' values, on logs if the effect is a ratio: all methods then work on shifts.
+ */
 struct sample {
 	double *a, *b, *d;
 	size_t na, nb;		/* of pairs: equal, and d has as many */
@@ -214,7 +216,10 @@ static double mde_multiple(struct an_compare *c, bool paired, size_t na, size_t 
 	return e->mult;
 }
 
-/* Smallest detectable effect, upwards, for the spread at hand; alpha as the weakest step of Holm leaves it. */
+/*
+ * Smallest detectable effect, upwards, for the spread at hand; alpha as the weakest step of Holm
+ * leaves it.
+ */
 static double detectable(struct an_compare *c, const struct an_metric *m,
 			 const struct sample *s, const struct an_effect *e)
 {
@@ -361,7 +366,7 @@ cleanup:
 	sample__free(&s);
 }
 
-/* --- verdicts ------------------------------------------------------------------------------------- */
+/* --- verdicts --------------------------------------------------------------------------------- */
 
 static enum an_verdict direction(const struct an_metric *m, bool up)
 {
@@ -407,7 +412,8 @@ static void judge(const struct an_compare *c, const struct an_metric *m, struct 
 		snprintf(why, sizeof(why), "these runs could have seen +%.3g %% or -%.3g %%",
 			 e->detectable * 100, e->detectable / (1 + e->detectable) * 100);
 	else if (isfinite(e->detectable))
-		snprintf(why, sizeof(why), "these runs could have seen %.3g %%", e->detectable * 100);
+		snprintf(why, sizeof(why), "these runs could have seen %.3g %%",
+			 e->detectable * 100);
 	else
 		snprintf(why, sizeof(why), "too few or too varied runs");
 	explain(e, AN_INCONCLUSIVE, why);
@@ -439,7 +445,8 @@ static void adjust(struct an_compare *c)
 	stats__bh(bh_p, n, bh);
 	for (size_t i = 0, at = 0; i < c->nr_metrics; i++)
 		for (size_t a = 0; a < c->nr_arms; a++, at++)
-			c->metrics[i].effect[a].p_adjusted = c->metrics[i].primary ? holm[at] : bh[at];
+			c->metrics[i].effect[a].p_adjusted =
+				c->metrics[i].primary ? holm[at] : bh[at];
 	free(holm);
 }
 
@@ -448,10 +455,12 @@ static size_t family_size(const struct an_compare *c)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < c->nr_metrics; i++)
+	for (size_t i = 0; i < c->nr_metrics; i++) {
+		const struct an_metric *m = &c->metrics[i];
+
 		for (size_t a = 1; a < c->nr_arms; a++)
-			n += c->metrics[i].primary && c->metrics[i].arm[0].n && c->metrics[i].arm[a].n &&
-			     is_tested(c, &c->metrics[i]);
+			n += m->primary && m->arm[0].n && m->arm[a].n && is_tested(c, m);
+	}
 	return n;
 }
 
@@ -475,22 +484,26 @@ void effect__fill(struct an_compare *c)
 			judge(c, &c->metrics[i], &c->metrics[i].effect[a]);
 }
 
-/* --- warnings ------------------------------------------------------------------------------------- */
+/* --- warnings --------------------------------------------------------------------------------- */
 
 static void warn_of_arm(struct an_compare *c, const struct an_metric *m, size_t arm)
 {
 	const struct an_summary *s = &m->arm[arm];
 
+	double slope = s->trend_log ? expm1(s->trend.slope) * 100 : s->trend.slope;
+
 	if (s->has_trend && s->trend.p <= DRIFT_LEVEL)
 		compare__warn(c, sbuf__format("%s drifts over the runs of %s (Kendall tau %+.2f, p %.2g, %+.2g%s per run)",
 					      m->label, c->arms[arm].name, s->trend.tau, s->trend.p,
-					      s->trend_log ? expm1(s->trend.slope) * 100 : s->trend.slope,
-					      s->trend_log ? " %" : ""));
+					      slope, s->trend_log ? " %" : ""));
 	if (s->outliers)
-		compare__warn(c, sbuf__format("%s of %s has %zu outlier%s (marked, not removed)", m->label,
-					      c->arms[arm].name, s->outliers, s->outliers == 1 ? "" : "s"));
+		compare__warn(c, sbuf__format("%s of %s has %zu outlier%s (marked, not removed)",
+					      m->label,
+					      c->arms[arm].name, s->outliers,
+					      s->outliers == 1 ? "" : "s"));
 	if (s->n && s->missing)
-		compare__warn(c, sbuf__format("%s is absent in %zu of %zu valid runs of %s", m->label,
+		compare__warn(c, sbuf__format("%s is absent in %zu of %zu valid runs of %s",
+					      m->label,
 					      s->missing, s->n + s->missing, c->arms[arm].name));
 }
 

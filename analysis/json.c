@@ -185,7 +185,8 @@ void json__run(struct json *j, const struct rd_run *run, bool full)
 	free(why);
 }
 
-static void effect(struct json *j, const struct an_compare *c, const struct an_metric *m, size_t arm)
+static void effect(struct json *j, const struct an_compare *c, const struct an_metric *m,
+		   size_t arm)
 {
 	const struct an_effect *e = &m->effect[arm];
 

@@ -56,7 +56,8 @@ static const struct vmstat_def {
 	{ "nr_tlb_local_flush_one", "local one-page flushes", AN_FLUSH, AN_LOWER, false,
 	  741401.0 / 740940.0 },
 	{ "pgmigrate_success", "pages migrated", AN_MIGRATION, AN_NONE, false, PUB_MIGRATED },
-	{ "pgmigrate_fail", "page migrations failed", AN_MIGRATION, AN_LOWER, false, NOT_PUBLISHED },
+	{ "pgmigrate_fail", "page migrations failed", AN_MIGRATION, AN_LOWER, false,
+	 NOT_PUBLISHED },
 	{ "numa_pages_migrated", "pages migrated by NUMA balancing", AN_MIGRATION, AN_NONE, false,
 	  14897064.0 / 12790664.0 },
 	{ "pgdemote_kswapd", "demoted by kswapd", AN_MIGRATION, AN_NONE, false, NOT_PUBLISHED },
@@ -190,9 +191,11 @@ static void collect_eligible(struct an_compare *c)
 	static const char *const able[] = {
 		"migrc_refused_cap", "migrc_refused_pressure", "migrc_refused_nomem",
 	};
-	static const struct spec needing = { "folios needing a flush", "count", AN_DEFERRAL, AN_NONE,
+	static const struct spec needing = { "folios needing a flush", "count", AN_DEFERRAL,
+					    AN_NONE,
 					     false };
-	static const struct spec eligible = { "folios eligible", "count", AN_DEFERRAL, AN_NONE, false };
+	static const struct spec eligible = { "folios eligible", "count", AN_DEFERRAL, AN_NONE,
+					     false };
 
 	for (size_t i = 0; i < c->nr_runs; i++) {
 		const struct rd_run *rd = c->runs[i].rd;
@@ -234,12 +237,14 @@ static void collect_patch(struct an_compare *c)
 
 static void collect_held(struct an_compare *c)
 {
-	static const struct spec max = { "held folios, most at once", "count", AN_HELD, AN_LOWER, false };
+	static const struct spec max = { "held folios, most at once", "count", AN_HELD, AN_LOWER,
+					false };
 	static const struct spec mean = { "held folios, mean over time", "count", AN_HELD, AN_LOWER,
 					  false };
 
 	for (size_t i = 0; i < c->nr_runs; i++) {
-		const struct rd_series *s = run__series(c->runs[i].rd, "vmstat", "nr_migrc_pending");
+		const struct rd_series *s = run__series(c->runs[i].rd, "vmstat",
+							"nr_migrc_pending");
 		double top = 0, sum = 0;
 
 		if (!s || !s->nr)
@@ -407,9 +412,11 @@ static struct an_metric *main_time(struct an_compare *c)
 
 		if (!strcmp(m->key, "run.wall") || !strcmp(m->key, "metric.wall_time"))
 			wall = m;
-		if (strncmp(m->key, "metric.", 7) || !m->is_time || m->better == AN_NONE || is_usage(m))
+		if (strncmp(m->key, "metric.", 7) || !m->is_time || m->better == AN_NONE ||
+		    is_usage(m))
 			continue;
-		if (!strncmp(m->key, "metric.runtime", 14) || !strncmp(m->key, "metric.elapsed", 14))
+		if (!strncmp(m->key, "metric.runtime", 14) || !strncmp(m->key, "metric.elapsed",
+								       14))
 			return m;
 		if (m->better == AN_HIGHER && !rate)
 			rate = m;

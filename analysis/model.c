@@ -29,7 +29,7 @@ static void warn(struct an_compare *c, char *text)
 	c->warnings[c->nr_warnings++] = text;
 }
 
-/* --- arms and runs -------------------------------------------------------------------------------- */
+/* --- arms and runs ---------------------------------------------------------------------------- */
 
 static size_t arm_index(const struct an_compare *c, const char *name)
 {
@@ -66,8 +66,8 @@ static const char *stored_arm(const struct an_compare *c, const char *name)
 }
 
 /*
- * The baseline first: the one asked for, else stock where this workload has it, else the first run's
- * arm. Stock is the baseline of a selection that does not name it too.
+ * The baseline first: the one asked for, else stock where this workload has it, else the arm of the
+ * first run. Stock is the baseline of a selection that does not name it too.
  */
 static void find_arms(struct an_compare *c, const struct an_options *opt)
 {
@@ -147,7 +147,7 @@ static void sort_runs_in(struct an_compare *c)
 	}
 }
 
-/* --- order and pairing ---------------------------------------------------------------------------- */
+/* --- order and pairing ------------------------------------------------------------------------ */
 
 struct block_count {
 	size_t base, arm;
@@ -205,7 +205,9 @@ static int order_balance(const struct an_compare *c, size_t arm)
 	return balance;
 }
 
-/* All valid runs of one arm before all of the other, with more than one each: drift is an effect. */
+/*
+ * All valid runs of one arm before all of the other, with more than one each: drift is an effect.
+ */
 static bool not_interleaved(const struct an_compare *c, size_t arm)
 {
 	size_t changes = 0, seen[2] = { 0 }, last = SIZE_MAX;
@@ -228,7 +230,8 @@ static void describe_design(struct an_compare *c, size_t arm, size_t without)
 	int balance = order_balance(c, arm);
 
 	if (a->paired)
-		a->design = sbuf__format("paired by block: %zu complete of %zu%s", a->blocks_complete,
+		a->design = sbuf__format("paired by block: %zu complete of %zu%s",
+					 a->blocks_complete,
 					 a->blocks, a->blocks_complete < a->blocks || without ?
 					 "; runs of the others are not in the comparison" : "");
 	else if (!a->blocks)
@@ -256,7 +259,8 @@ static void find_pairing(struct an_compare *c, size_t arm)
 		struct block_count n;
 
 		if (block == RD_NULL) {
-			without += c->runs[i].valid && (c->runs[i].arm == 0 || c->runs[i].arm == arm);
+			without += c->runs[i].valid &&
+				   (c->runs[i].arm == 0 || c->runs[i].arm == arm);
 			continue;
 		}
 		if (!first_of_block(c, i))
@@ -270,7 +274,7 @@ static void find_pairing(struct an_compare *c, size_t arm)
 	describe_design(c, arm, without);
 }
 
-/* --- what must match ------------------------------------------------------------------------------ */
+/* --- what must match -------------------------------------------------------------------------- */
 
 static void mismatch(struct an_compare *c, char *what, char *detail, bool checksum)
 {
@@ -429,7 +433,7 @@ static void check_matches(struct an_compare *c)
 	}
 }
 
-/* --- building ------------------------------------------------------------------------------------- */
+/* --- building --------------------------------------------------------------------------------- */
 
 static void build_compare(struct an_compare *c, const struct an_options *opt)
 {
@@ -553,7 +557,7 @@ void model__free(struct an_model *model)
 	free(model);
 }
 
-/* --- asking --------------------------------------------------------------------------------------- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 const struct an_metric *compare__metric(const struct an_compare *c, const char *key)
 {

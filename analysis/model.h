@@ -52,11 +52,11 @@ extern const struct an_policy an_default_policy;
 struct an_effect {
 	enum an_verdict verdict;
 	char why[96];		/* of "inconclusive", "not judged", "absent"; else "" */
-	bool has_est;		/* est is set; lo and hi are NaN with fewer than two values an arm */
+	bool has_est;		/* est is set; lo, hi are NaN with fewer than two values an arm */
 	bool is_ratio;		/* ratio of geometric means; else difference of means, same unit */
 	bool paired;
 	bool degenerate;	/* no spread at all: p is the permutation test's */
-	bool disagree;		/* one of t and rank interval is clear of no effect, the other not */
+	bool disagree;		/* one of t and rank interval is clear of no effect, one not */
 	size_t n_base, n_arm;	/* values; of pairs both are their number */
 	double est, lo, hi;
 	double hl_est, hl_lo, hl_hi, hl_conf;
@@ -112,7 +112,9 @@ struct an_mismatch {
 	bool checksum;		/* results differ: never allowed */
 };
 
-/* Multiples of the standard deviation already worked out, for the same sizes come again and again. */
+/*
+ * Multiples of the standard deviation already worked out, for the same sizes come again and again.
+ */
 struct an_mde {
 	bool paired;
 	size_t na, nb;

@@ -15,7 +15,8 @@ enum { OPT_BASELINE = 0x100, OPT_ARM, OPT_WORKLOAD, OPT_ALLOW };
 
 static const struct argp_option options[] = {
 	{ "database", 'd', "FILE", 0, "database to read (default: runs.db)", 0 },
-	{ "baseline", OPT_BASELINE, "ARM", 0, "arm to compare with (default: stock, else the first)", 0 },
+	{ "baseline", OPT_BASELINE, "ARM", 0,
+	 "arm to compare with (default: stock, else the first)", 0 },
 	{ "arm", OPT_ARM, "ARM", 0, "compare only this arm; may be given more than once", 0 },
 	{ "workload", OPT_WORKLOAD, "NAME", 0, "only this workload", 0 },
 	{ "allow-mismatch", OPT_ALLOW, NULL, 0,

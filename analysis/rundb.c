@@ -26,7 +26,7 @@ static int64_t integer(sqlite3_stmt *st, int col)
 	return sqlite3_column_int64(st, col);
 }
 
-/* --- one reader per table: adds the row at hand to the run --------------------------------------- */
+/* --- one reader per table: adds the row at hand to the run ------------------------------------ */
 
 static void add_text(struct rd_text **array, size_t *nr, sqlite3_stmt *st)
 {
@@ -302,7 +302,7 @@ cleanup:
 	return err;
 }
 
-/* --- freeing -------------------------------------------------------------------------------------- */
+/* --- freeing ---------------------------------------------------------------------------------- */
 
 static void free_texts(struct rd_text *t, size_t nr)
 {
@@ -382,7 +382,7 @@ void rundb__free(struct rundb *db)
 	free(db);
 }
 
-/* --- looking up ------------------------------------------------------------------------------------ */
+/* --- looking up ------------------------------------------------------------------------------- */
 
 bool run__valid(const struct rd_run *run)
 {
@@ -415,7 +415,8 @@ const struct rd_counter *run__counter(const struct rd_run *run, const char *sour
 				      const char *name)
 {
 	for (size_t i = 0; i < run->nr_counters; i++)
-		if (!strcmp(run->counters[i].name, name) && !strcmp(run->counters[i].source, source))
+		if (!strcmp(run->counters[i].name, name) &&
+		    !strcmp(run->counters[i].source, source))
 			return &run->counters[i];
 	return NULL;
 }

@@ -279,7 +279,8 @@ const char *fmt__unit(char *buf, double v, const char *unit)
 	static const struct { double from; const char *name; } time[] = {
 		{ 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 0, "ns" },
 	}, byte[] = { { 1073741824, "GiB" }, { 1048576, "MiB" }, { 1024, "KiB" }, { 0, "B" } };
-	const typeof(time[0]) *scale = !strcmp(unit, "ns") ? time : !strcmp(unit, "bytes") ? byte : NULL;
+	const typeof(time[0]) *scale = !strcmp(unit, "ns") ? time : !strcmp(unit,
+									    "bytes") ? byte : NULL;
 	char num[FMT_LEN];
 
 	if (!scale || !isfinite(v))
@@ -326,6 +327,7 @@ const char *fmt__range(char *buf, double lo, double hi)
 	if (isnan(lo) || isnan(hi))
 		snprintf(buf, FMT_LEN, "-");
 	else
-		snprintf(buf, FMT_LEN, "[%s, %s]", percent(l, sizeof(l), lo), percent(h, sizeof(h), hi));
+		snprintf(buf, FMT_LEN, "[%s, %s]", percent(l, sizeof(l), lo), percent(h, sizeof(h),
+										      hi));
 	return buf;
 }

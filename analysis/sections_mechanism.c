@@ -8,7 +8,7 @@
 #include "analysis/sections.h"
 #include "analysis/words.h"
 
-/* --- why: the waterfall --------------------------------------------------------------------------- */
+/* --- why: the waterfall ----------------------------------------------------------------------- */
 
 static void waterfall_row(struct grid *g, const char *label, double value, double whole,
 			  const char *of)
@@ -57,7 +57,8 @@ static void waterfall_deferring(struct doc *d, const struct an_compare *c, size_
 	for (size_t k = 0; k < metrics_nr_refused; k++) {
 		char *label = sbuf__format("refused: %s", metrics_refused[k].label);
 
-		waterfall_row(&g, label, mean_vmstat(c, arm, metrics_refused[k].name), needing, "needing");
+		waterfall_row(&g, label, mean_vmstat(c, arm, metrics_refused[k].name), needing,
+			      "needing");
 		free(label);
 	}
 	doc__grid(d, &g);
@@ -89,7 +90,8 @@ static void say_avoided(struct doc *d, const struct an_compare *c, size_t arm)
 	double base = compare__mean(c, 0, "vmstat.nr_tlb_remote_flush/1000");
 	double rate = compare__mean(c, arm, "vmstat.nr_tlb_remote_flush/1000");
 	double migrated = compare__mean(c, arm, "vmstat.pgmigrate_success");
-	double paid = mean_vmstat(c, arm, "migrc_flushes"), waits = mean_vmstat(c, arm, "migrc_waits");
+	double paid = mean_vmstat(c, arm, "migrc_flushes"), waits = mean_vmstat(c, arm,
+										"migrc_waits");
 	char n[6][FMT_LEN];
 
 	if (!isnan(base) && !isnan(rate) && !isnan(migrated))
@@ -156,7 +158,7 @@ void section__why(struct doc *d, const struct section *s)
 		doc__para(d, DOC_MUTED, "No arm has a kernel that counts deferrals and refusals: absent, not 0.");
 }
 
-/* --- tables of effects ---------------------------------------------------------------------------- */
+/* --- tables of effects ------------------------------------------------------------------------ */
 
 static bool in_both(const struct an_metric *m, size_t arm)
 {
@@ -250,7 +252,8 @@ static bool is_short(const struct an_metric *m)
 	if (m->primary || m->group == AN_OUTCOME || m->group == AN_HELD)
 		return true;
 	return !m->per_1000 && (m->group == AN_FLUSH || m->group == AN_MIGRATION ||
-				!strcmp(m->key, "migrc.needing") || !strcmp(m->key, "migrc.eligible") ||
+				!strcmp(m->key, "migrc.needing") || !strcmp(m->key,
+									    "migrc.eligible") ||
 				!strcmp(m->key, "vmstat.migrc_deferred"));
 }
 
@@ -294,10 +297,12 @@ static void value_table(struct doc *d, const struct an_compare *c, const char *c
 static void tables(struct doc *d, const struct an_compare *c, const char *what, metric_filter want)
 {
 	for (size_t a = 1; a < c->nr_arms; a++) {
-		char *caption = sbuf__format("%s: %s against %s, means per run", what, c->arms[a].name,
+		char *caption = sbuf__format("%s: %s against %s, means per run", what,
+					     c->arms[a].name,
 					     c->arms[0].name);
 
-		effect_table(d, c, a, caption, want, true);
+		/* A terminal has no room for n, the published change and what could be seen. */
+		effect_table(d, c, a, caption, want, d->format != DOC_TEXT);
 		free(caption);
 	}
 	if (c->nr_arms == 1)

@@ -32,7 +32,8 @@ void section__method(struct doc *d, const struct an_policy *p)
 	doc__para(d, DOC_PLAIN, "A metric that is positive in every run is compared as a ratio of geometric means: Student's (pairs) or Welch's t on logarithms gives the %.0f %% interval and p. A counter that is 0 in some run is compared as a difference of means. Beside it stands the Hodges-Lehmann estimate with the exact interval by ranks; where the two disagree on whether there is a change, a warning says so. The means in the tables are arithmetic, over all valid runs; a change need not be their exact quotient. Where all values of both arms are equal, t has no answer, and p is that of the exact permutation test.",
 		  p->conf * 100);
 	doc__para(d, DOC_PLAIN, "Verdicts of primary metrics: improved or regressed, if p after Holm's correction over all primary metrics and arms of the workload is at most %.2g, the interval is clear of no change, and the change is at least %.3g %%. Equivalent, if two one-sided tests put it within %.3g %% of the baseline. Else inconclusive, with the smallest change that these runs would have seen in %.0f %% of such experiments. With one run per arm there is no verdict. Other metrics explain; they are corrected by Benjamini and Hochberg at %.0f %%.",
-		  p->level, p->min_effect * 100, p->margin * 100, p->power * 100, p->bh_level * 100);
+		  p->level, p->min_effect * 100, p->margin * 100, p->power * 100,
+		  p->bh_level * 100);
 	doc__para(d, DOC_PLAIN, "Percentiles come from log-linear histograms: the true percentile lies in the bin shown, whose width is below 2^-k of its value (k sub-bits). Under software emulation times say nothing about real machines: they are shown and not judged. What a machine cannot tell is absent, which is not 0.");
 	refs(d);
 }

@@ -27,7 +27,7 @@ static bool counted(const struct an_compare *c, size_t run)
 	return c->runs[run].valid && c->runs[run].arm != SIZE_MAX;
 }
 
-/* --- held memory over time ------------------------------------------------------------------------ */
+/* --- held memory over time -------------------------------------------------------------------- */
 
 /*
  * One run's series, thinned so that of every stretch the largest value stays: a peak of held memory
@@ -53,7 +53,8 @@ static void plot_pending(struct doc *d, const struct an_compare *c)
 	size_t points = 0;
 
 	for (size_t i = 0; i < c->nr_runs; i++) {
-		const struct rd_series *s = run__series(c->runs[i].rd, "vmstat", "nr_migrc_pending");
+		const struct rd_series *s = run__series(c->runs[i].rd, "vmstat",
+							"nr_migrc_pending");
 
 		points += counted(c, i) && s ? s->nr : 0;
 	}
@@ -78,7 +79,7 @@ static void plot_pending(struct doc *d, const struct an_compare *c)
 	emit(d, &p, "Source folios that wait for a flush and are neither free nor in use.");
 }
 
-/* --- histograms ----------------------------------------------------------------------------------- */
+/* --- histograms ------------------------------------------------------------------------------- */
 
 /* Bins of one histogram summed over the valid runs of an arm; NULL if none has it. */
 static uint64_t *merge(const struct an_compare *c, size_t arm, const struct rd_hist *like)
@@ -126,7 +127,8 @@ static void add_histogram(struct plot_series *line, const uint64_t *n, const str
 
 static void plot_histogram(struct doc *d, const struct an_compare *c, const struct rd_hist *h)
 {
-	char *title = sbuf__format("%s by arm", h->name), *x = sbuf__format("%s (%s)", h->name, h->unit);
+	char *title = sbuf__format("%s by arm", h->name), *x = sbuf__format("%s (%s)", h->name,
+									    h->unit);
 	char *caption;
 	struct plot p = { .title = title, .xlabel = x, .ylabel = "share of values per doubling (%)",
 			  .log_x = true };
@@ -182,7 +184,7 @@ static void plot_histograms(struct doc *d, const struct an_compare *c)
 			  left);
 }
 
-/* --- every run ------------------------------------------------------------------------------------ */
+/* --- every run -------------------------------------------------------------------------------- */
 
 static void plot_dots(struct doc *d, const struct an_compare *c, const struct an_metric *m)
 {
@@ -191,14 +193,15 @@ static void plot_dots(struct doc *d, const struct an_compare *c, const struct an
 	struct plot p = { .title = m->label, .xlabel = "run, in order (number)", .ylabel = y };
 
 	for (size_t a = 0; a < c->nr_arms; a++) {
-		struct plot_series *s = plot__series(&p, c->arms[a].name, PLOT_DOTS, (unsigned int)a);
+		unsigned int colour = (unsigned int)a;
+		struct plot_series *s = plot__series(&p, c->arms[a].name, PLOT_DOTS, colour);
 		char *invalid;
 
 		for (size_t i = 0; i < c->nr_runs; i++)
 			if (c->runs[i].arm == a && c->runs[i].valid && !isnan(m->value[i]))
 				plot__point(s, (double)i + 1, m->value[i] / (ns ? 1e9 : 1));
 		invalid = sbuf__format("%s, invalid", c->arms[a].name);
-		s = plot__series(&p, invalid, PLOT_CROSSES, (unsigned int)a);
+		s = plot__series(&p, invalid, PLOT_CROSSES, colour);
 		free(invalid);
 		for (size_t i = 0; i < c->nr_runs; i++)
 			if (c->runs[i].arm == a && !c->runs[i].valid && !isnan(m->value[i]))

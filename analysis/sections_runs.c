@@ -47,8 +47,8 @@ static void run_row(struct grid *g, const struct an_compare *c, size_t i)
 	for (size_t m = 0; m < c->nr_metrics && m < 2 && c->metrics[m].primary; m++)
 		grid__cell(g, "%s%s", fmt__unit(buf, c->metrics[m].value[i], c->metrics[m].unit),
 			   c->metrics[m].outlier[i] ? " (outlier)" : "");
-	grid__cell(g, "%s%s", why ? "invalid: " : c->runs[i].arm == SIZE_MAX ? "not selected" : "valid",
-		   why ? why : "");
+	grid__cell(g, "%s%s", why ? "invalid: " : c->runs[i].arm == SIZE_MAX ? "not selected" :
+		   "valid", why ? why : "");
 	free(why);
 }
 
@@ -74,7 +74,7 @@ void section__runs(struct doc *d, const struct section *s)
 	doc__grid(d, &g);
 }
 
-/* --- instrument ----------------------------------------------------------------------------------- */
+/* --- instrument ------------------------------------------------------------------------------- */
 
 static double body_share(const struct rd_run *rd)
 {
@@ -159,7 +159,7 @@ void section__instrument(struct doc *d, const struct section *s)
 	doc__grid(d, &g);
 }
 
-/* --- facts ---------------------------------------------------------------------------------------- */
+/* --- facts ------------------------------------------------------------------------------------ */
 
 static void fact_rows(struct grid *g, const struct an_compare *c, size_t arm, const char *class)
 {
@@ -207,7 +207,7 @@ void section__facts(struct doc *d, const struct section *s)
 	doc__fold_end(d);
 }
 
-/* --- one run in full ------------------------------------------------------------------------------ */
+/* --- one run in full -------------------------------------------------------------------------- */
 
 static void record_row(struct grid *g, const char *key, const char *value)
 {
@@ -323,8 +323,8 @@ static void record_hists(struct doc *d, const struct rd_run *run)
 		grid__cell(&g, "%s%s%s%s", h->name, strcmp(h->unit, "ns") ? " (" : "",
 			   strcmp(h->unit, "ns") ? h->unit : "", strcmp(h->unit, "ns") ? ")" : "");
 		int_cell(&g, h->total);
-		grid__cell(&g, "%s", h->total > 0 ? fmt__unit(buf, (double)h->sum / h->total, h->unit) :
-			   "-");
+		grid__cell(&g, "%s", h->total <= 0 ? "-" :
+			   fmt__unit(buf, (double)h->sum / h->total, h->unit));
 		for (size_t k = 0; k < sizeof(cuts) / sizeof(cuts[0]); k++)
 			grid__cell(&g, "%s", histo__percentile(&v, cuts[k], &pct) ? "-" :
 				   fmt__unit(buf, pct.est, h->unit));
@@ -392,7 +392,10 @@ void section__records(struct doc *d, const struct section *s)
 	const struct an_compare *c = s->c;
 	char id[32];
 
-	/* Folded, they cost nothing to read; as text they would bury the rest: `migrc show` has them. */
+	/*
+	 * Folded, they cost nothing to read; as text they would bury the rest: `migrc show` has
+	 * them.
+	 */
 	if (d->format != DOC_HTML)
 		return;
 	snprintf(id, sizeof(id), "records-%u", s->number);
@@ -405,7 +408,7 @@ void section__records(struct doc *d, const struct section *s)
 	}
 }
 
-/* --- how to make it again ------------------------------------------------------------------------- */
+/* --- how to make it again --------------------------------------------------------------------- */
 
 /* Whether an earlier run had the same arm and command. */
 static bool told(const struct an_compare *c, size_t run)
@@ -424,7 +427,8 @@ void section__reproduce(struct doc *d, const struct section *s)
 
 	for (size_t i = 0; i < c->nr_runs; i++) {
 		const struct rd_run *rd = c->runs[i].rd;
-		const char *kernel = run__fact(rd, "kernel_release"), *on = run__fact(rd, "vm.migrc");
+		const char *kernel = run__fact(rd, "kernel_release"), *on = run__fact(rd,
+										      "vm.migrc");
 
 		if (told(c, i))
 			continue;

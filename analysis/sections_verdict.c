@@ -113,7 +113,8 @@ static void section__believe(struct doc *d, const struct section *s)
 	for (size_t a = 0; a < c->nr_arms; a++) {
 		char *valid = words__validity(c, a);
 
-		doc__item(d, "%s%s%s.", valid, a ? "; " : " (baseline)", a ? c->arms[a].design : "");
+		doc__item(d, "%s%s%s.", valid, a ? "; " : " (baseline)", a ? c->arms[a].design :
+			  "");
 		free(valid);
 	}
 	if (c->emulated)
@@ -144,7 +145,7 @@ void section__verdict(struct doc *d, const struct section *s)
 	section__believe(d, s);
 }
 
-/* --- the terminal's last words -------------------------------------------------------------------- */
+/* --- the terminal's last words ---------------------------------------------------------------- */
 
 static void summary_row(struct grid *g, const struct an_compare *c, const char *key)
 {

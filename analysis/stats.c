@@ -47,7 +47,7 @@ static int check2(const double *a, size_t na, const double *b, size_t nb, size_t
 	return err ? err : err_b;
 }
 
-/* --- summaries ---------------------------------------------------------------------------------- */
+/* --- summaries -------------------------------------------------------------------------------- */
 
 double stats__mean(const double *x, size_t n)
 {
@@ -129,7 +129,8 @@ int stats__log(const double *x, size_t n, double *out)
 }
 
 /* Logs of both arms in one allocation, *la then *lb; the caller frees *la. */
-static int log_both(const double *a, size_t na, const double *b, size_t nb, double **la, double **lb)
+static int log_both(const double *a, size_t na, const double *b, size_t nb, double **la,
+		    double **lb)
 {
 	int err;
 
@@ -149,7 +150,7 @@ static int log_both(const double *a, size_t na, const double *b, size_t nb, doub
 	return err;
 }
 
-/* --- t methods ---------------------------------------------------------------------------------- */
+/* --- t methods -------------------------------------------------------------------------------- */
 
 static void fill_t(struct stats_est *out, double est, double se, double df, double conf)
 {
@@ -207,7 +208,7 @@ int stats__paired_t(const double *d, size_t n, double conf, struct stats_est *ou
 	return 0;
 }
 
-/* --- ranks -------------------------------------------------------------------------------------- */
+/* --- ranks ------------------------------------------------------------------------------------ */
 
 /*
  * P(U = u) for u = 0..na*nb under no effect, by the recursion on the largest value: it is of a with
@@ -504,7 +505,7 @@ cleanup:
 	return err;
 }
 
-/* --- permutation -------------------------------------------------------------------------------- */
+/* --- permutation ------------------------------------------------------------------------------ */
 
 /* SplitMix64 (Steele, Lea & Flood 2014): small, and any seed is a good one. */
 static uint64_t next_random(uint64_t *state)
@@ -656,7 +657,7 @@ int stats__perm_paired(const double *d, size_t n, struct stats_perm *out)
 	return 0;
 }
 
-/* --- equivalence, corrections, power ------------------------------------------------------------ */
+/* --- equivalence, corrections, power ---------------------------------------------------------- */
 
 double stats__tost(double est, double se, double df, double margin)
 {
@@ -815,7 +816,7 @@ double stats__mde_paired(size_t n, double alpha, double power)
 	return mde;
 }
 
-/* --- order, outliers, spread -------------------------------------------------------------------- */
+/* --- order, outliers, spread ------------------------------------------------------------------ */
 
 /*
  * Two-sided p of Kendall's S without ties: the number of discordant pairs of a random order has the

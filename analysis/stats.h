@@ -32,7 +32,9 @@ struct stats_est {
 	double p;		/* two-sided, of no effect; NaN if se is 0 (see stats__welch) */
 };
 
-/* An estimate by ranks. conf is the exact confidence reached: lo, hi infinite and conf 0 if none. */
+/*
+ * An estimate by ranks. conf is the exact confidence reached: lo, hi infinite and conf 0 if none.
+ */
 struct stats_rank {
 	double est, lo, hi;
 	double conf;
@@ -59,7 +61,9 @@ struct stats_spread {
 	bool exact;
 };
 
-/* Plain summaries. n = 0 gives NaN; sd with n < 2 gives NaN. Median of even n: mean of the middle. */
+/*
+ * Plain summaries. n = 0 gives NaN; sd with n < 2 gives NaN. Median of even n: mean of the middle.
+ */
 double stats__mean(const double *x, size_t n);
 double stats__sd(const double *x, size_t n);
 double stats__median(const double *x, size_t n);
@@ -101,9 +105,9 @@ int stats__hl_ratio(const double *a, size_t na, const double *b, size_t nb, doub
 		    struct stats_rank *out);
 
 /*
- * The same for paired differences: median of the n (n + 1) / 2 Walsh averages, interval by inverting
- * the Wilcoxon signed-rank test (Wilcoxon 1945; Tukey 1949), exact for every n. p leaves out zero
- * differences, as Wilcoxon did; with ties it is that of exact or sampled sign flips of midranks.
+ * The same for paired differences: median of the n (n + 1) / 2 Walsh averages, interval from
+ * inverting the Wilcoxon signed-rank test (Wilcoxon 1945; Tukey 1949), exact for every n. p leaves
+ * out zero differences, as Wilcoxon did; with ties it is that of exact or sampled flips of signs.
  */
 int stats__hl_paired(const double *d, size_t n, double conf, struct stats_rank *out);
 
@@ -118,7 +122,7 @@ int stats__perm_paired(const double *d, size_t n, struct stats_perm *out);
 
 /*
  * Two one-sided tests (Schuirmann 1987): p of "the effect is not within (-margin, margin)", est and
- * se on the scale of margin (logs for a ratio: margin = log(1.05) for 5 %). se = 0: 0 inside, 1 out.
+ * se on the scale of margin (logs for a ratio: margin = log(1.05) for 5 %). se 0: 0 inside, 1 out.
  */
 double stats__tost(double est, double se, double df, double margin);
 
@@ -142,15 +146,15 @@ double stats__mde_paired(size_t n, double alpha, double power);
 int stats__trend(const double *x, size_t n, struct stats_trend *out);
 
 /*
- * mark[i] = the modified z of x[i], 0.6745 (x - median) / MAD, is beyond STATS_OUTLIER_Z (Iglewicz &
- * Hoaglin 1993). MAD 0: the mean absolute deviation / 0.7979 takes its place; that 0 too: no marks.
+ * mark[i] = the modified z of x[i], 0.6745 (x - median) / MAD, is beyond STATS_OUTLIER_Z (Iglewicz
+ * & Hoaglin 1993). MAD 0: the mean absolute deviation / 0.7979 takes its place; 0 too: no marks.
  * Returns the number of marks. n < 3: none.
  */
 size_t stats__outliers(const double *x, size_t n, bool *mark);
 
 /*
  * Whether b spreads more or less than a: permutation of the absolute deviations from each arm's
- * median (Brown & Forsythe 1974, with permutation for F). na, nb >= 3. Give logs for relative spread.
+ * median (Brown & Forsythe 1974, with permutation for F). na, nb >= 3. Logs: relative spread.
  */
 int stats__spread(const double *a, size_t na, const double *b, size_t nb, struct stats_spread *out);
 

@@ -135,7 +135,8 @@ char *words__validity(const struct an_compare *c, size_t arm)
 {
 	const struct an_arm *a = &c->arms[arm];
 
-	return sbuf__format("%s: %zu of %zu run%s valid, %zu boot%s", a->name, a->nr_valid, a->nr_runs,
+	return sbuf__format("%s: %zu of %zu run%s valid, %zu boot%s", a->name, a->nr_valid,
+			    a->nr_runs,
 			    a->nr_runs == 1 ? "" : "s", a->nr_boots, a->nr_boots == 1 ? "" : "s");
 }
 
@@ -169,5 +170,6 @@ char *words__ad_bits(const struct an_compare *c)
 	else
 		means = "Whether this machine keeps the accessed and dirty bits in migration entries was not recorded or differs between runs; it decides how much the rule \"read-only and clean\" can defer.";
 	return sbuf__format("L1TF: %s. Accessed and dirty bits kept in migration entries: %s. %s",
-			    l1tf ? l1tf : "not recorded, or differing", bits ? bits : "unknown", means);
+			    l1tf ? l1tf : "not recorded, or differing", bits ? bits : "unknown",
+			    means);
 }

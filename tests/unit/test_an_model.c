@@ -96,7 +96,8 @@ static int add_run(struct world *w, const struct run_spec *s)
 	if (s->block)
 		snprintf(block, sizeof(block), "%d", s->block);
 	sql(w, "INSERT INTO run VALUES (%d, 'u-%06d', '%s', %s, %d, 'boot-%d', 'w', 'run it', "
-	    "'complete', %d, 1000000000, 0, NULL, 0, %d, '0.1.0')", id, id, s->arm, block, id, id, id,
+	    "'complete', %d, 1000000000, 0, NULL, 0, %d, '0.1.0')", id, id, s->arm, block, id, id,
+	    id,
 	    s->emulated);
 	sql(w, "INSERT INTO counter VALUES (%d, 'vmstat', 'pgmigrate_success', 5, 100005)", id);
 	sql(w, "INSERT INTO counter VALUES (%d, 'vmstat', 'nr_tlb_remote_flush', 7, %d)", id,
@@ -109,15 +110,19 @@ static int add_run(struct world *w, const struct run_spec *s)
 	return id;
 }
 
-/* n blocks of stock and migrc in alternating order, with noise of 1 % that is the same each time. */
+/*
+ * n blocks of stock and migrc in alternating order, with noise of 1 % that is the same each time.
+ */
 static void add_blocks(struct world *w, int n, double stock, double migrc, bool emulated)
 {
-	static const double noise[] = { 1.01, 0.992, 1.004, 0.989, 1.007, 0.996, 1.002, 0.999, 1.011 };
+	static const double noise[] = { 1.01, 0.992, 1.004, 0.989, 1.007, 0.996, 1.002, 0.999,
+					1.011 };
 
 	for (int b = 1; b <= n; b++) {
 		struct run_spec a = { "stock", b, stock * noise[b % 9], 50 * noise[(b + 3) % 9],
 				      emulated };
-		struct run_spec m = { "migrc", b, migrc * noise[(b + 5) % 9], 49 * noise[(b + 7) % 9],
+		struct run_spec m = { "migrc", b, migrc * noise[(b + 5) % 9],
+				     49 * noise[(b + 7) % 9],
 				      emulated };
 
 		add_run(w, b % 2 ? &a : &m);
@@ -186,7 +191,7 @@ static int run_cmd(struct world *w, int (*cmd)(int, char **), const char *const 
 
 #define RUN(w, cmd, text, ...) run_cmd(w, cmd, (const char *const[]){ __VA_ARGS__, NULL }, text)
 
-/* --- verdicts -------------------------------------------------------------------------------------- */
+/* --- verdicts --------------------------------------------------------------------------------- */
 
 static void test_improved_and_paired(void **state)
 {
@@ -330,7 +335,7 @@ static void test_absent_is_not_zero(void **state)
 	free(text);
 }
 
-/* --- what is excluded, what must match -------------------------------------------------------------- */
+/* --- what is excluded, what must match -------------------------------------------------------- */
 
 static void test_invalid_runs_are_counted(void **state)
 {
@@ -421,7 +426,7 @@ static void test_checksum_is_loud(void **state)
 	free(text);
 }
 
-/* --- design ----------------------------------------------------------------------------------------- */
+/* --- design ----------------------------------------------------------------------------------- */
 
 static void test_unpaired_is_said(void **state)
 {
@@ -475,7 +480,8 @@ static void test_baseline_and_arms(void **state)
 
 	add_blocks(w, 4, 40, 4, false);
 	add_run(w, &off);
-	assert_int_equal(RUN(w, cmd_compare, &text, "--baseline", "migrc-off", "--arm", "migrc"), 0);
+	assert_int_equal(RUN(w, cmd_compare, &text, "--baseline", "migrc-off", "--arm", "migrc"),
+			 0);
 	assert_non_null(strstr(text, "migrc against migrc-off"));
 	assert_null(strstr(text, "stock"));
 	free(text);
@@ -486,7 +492,7 @@ static void test_baseline_and_arms(void **state)
 	free(text);
 }
 
-/* --- files ------------------------------------------------------------------------------------------ */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static int load_error(const char *path, const char *want)
 {
@@ -615,7 +621,7 @@ static void test_two_hundred_runs(void **state)
 	free(text);
 }
 
-/* --- outputs ---------------------------------------------------------------------------------------- */
+/* --- outputs ---------------------------------------------------------------------------------- */
 
 /* As SQL text: what is stored has one quote. */
 #define HOSTILE	"'</script><script>alert(1)</script>\"'' & \x1b[31m\x01 \xff `rm -rf` | *x* \xe2\x80\xae'"
@@ -780,7 +786,8 @@ int main(void)
 		WORLD_TEST(test_rungs_must_match), WORLD_TEST(test_checksum_is_loud),
 		WORLD_TEST(test_unpaired_is_said), WORLD_TEST(test_boot_is_the_unit),
 		WORLD_TEST(test_baseline_and_arms), WORLD_TEST(test_bad_files),
-		WORLD_TEST(test_no_runs), WORLD_TEST(test_one_run), WORLD_TEST(test_two_hundred_runs),
+		WORLD_TEST(test_no_runs), WORLD_TEST(test_one_run),
+		WORLD_TEST(test_two_hundred_runs),
 		WORLD_TEST(test_hostile_strings), WORLD_TEST(test_html_ids),
 		WORLD_TEST(test_without_gnuplot), cmocka_unit_test(test_embedding),
 		WORLD_TEST(test_json_reads_back), cmocka_unit_test(test_numbers),

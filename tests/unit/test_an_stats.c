@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Statistics against a golden table made with R (tests/fixtures/analysis/make-golden.R), against the
- * figures of simulations, and against properties that must hold whatever the numbers are.
+ * Statistics against a golden table made with R (tests/fixtures/analysis/make-golden.R), against
+ * the figures of simulations, and against properties that must hold whatever the numbers are.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +59,7 @@ static void near(struct cursor *c, const char *what, double got, double rel, dou
 		fail_msg("%s:%d: %s is %.15g, not %.15g", GOLDEN, c->line, what, got, want);
 }
 
-/* --- golden: distributions ------------------------------------------------------------------------ */
+/* --- golden: distributions -------------------------------------------------------------------- */
 
 static void golden_dist1(struct cursor *c, double (*f)(double), double rel, double abs)
 {
@@ -75,7 +75,8 @@ static void golden_dist2(struct cursor *c, double (*f)(double, double), double r
 	near(c, "value", got, rel, abs);
 }
 
-static void golden_dist3(struct cursor *c, double (*f)(double, double, double), double rel, double abs)
+static void golden_dist3(struct cursor *c, double (*f)(double, double, double), double rel,
+			 double abs)
 {
 	double x = next_num(c), a = next_num(c), got = f(x, a, next_num(c));
 
@@ -107,7 +108,7 @@ static bool golden_dist(const char *name, struct cursor *c)
 	return true;
 }
 
-/* --- golden: tests -------------------------------------------------------------------------------- */
+/* --- golden: tests ---------------------------------------------------------------------------- */
 
 static void near_est(struct cursor *c, const struct stats_est *e)
 {
@@ -235,7 +236,7 @@ static void test_golden(void **state)
 	fclose(f);
 }
 
-/* --- known figures -------------------------------------------------------------------------------- */
+/* --- known figures ---------------------------------------------------------------------------- */
 
 /*
  * The table of smallest effects, found by simulation of Welch's test at 80 % power, alone. It was
@@ -244,7 +245,8 @@ static void test_golden(void **state)
 static void test_mde_as_simulated(void **state)
 {
 	static const struct { size_t n; double effect; } table[] = {
-		{ 3, 3.5 }, { 4, 2.5 }, { 5, 2.1 }, { 7, 1.7 }, { 10, 1.35 }, { 15, 1.06 }, { 20, 0.92 },
+		{ 3, 3.5 }, { 4, 2.5 }, { 5, 2.1 }, { 7, 1.7 }, { 10, 1.35 }, { 15, 1.06 },
+		{ 20, 0.92 },
 	};
 
 	(void)state;
@@ -283,7 +285,7 @@ static void test_mann_whitney_floors(void **state)
 	}
 }
 
-/* --- properties ----------------------------------------------------------------------------------- */
+/* --- properties ------------------------------------------------------------------------------- */
 
 static double noise(uint64_t *state)
 {
@@ -400,7 +402,7 @@ static void test_sampled_permutation(void **state)
 	close_to(p.p, 1.0 / (STATS_DRAWS + 1));
 }
 
-/* --- the answers to hard questions ----------------------------------------------------------------- */
+/* --- the answers to hard questions ------------------------------------------------------------ */
 
 static void test_too_few_and_bad(void **state)
 {
