@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/json.h"
+#include "analysis/sbuf.h"
 #include "collector/cmd.h"
 #include "collector/counters.h"
 #include "collector/err.h"
@@ -182,43 +184,30 @@ static void doctor__print_text(const struct doctor *d)
 				       : "migrc record works here only with --missing-probes=warn.");
 }
 
-static void print_json_string(const char *s)
-{
-	putchar('"');
-	for (; *s; s++) {
-		if (*s == '"' || *s == '\\')
-			putchar('\\');
-		if ((unsigned char)*s < ' ')
-			printf("\\u%04x", (unsigned int)(unsigned char)*s);
-		else
-			putchar(*s);
-	}
-	putchar('"');
-}
-
 static void doctor__print_json(const struct doctor *d)
 {
+	struct sbuf out = { 0 };
+	struct json j = { .out = &out };
 	size_t i;
 
-	printf("{\n  \"can_record\": %s,\n  \"findings\": [", d->can_record ? "true" : "false");
+	json__begin(&j, NULL, '{');
+	json__bool(&j, "can_record", d->can_record);
+	json__begin(&j, "findings", '[');
 	for (i = 0; i < d->nr; i++) {
 		const struct finding *f = &d->finding[i];
 
-		printf("%s\n    {\"what\": ", i ? "," : "");
-		print_json_string(f->what);
-		printf(", \"good\": %s, \"state\": ", f->good ? "true" : "false");
-		print_json_string(f->state);
-		if (f->why[0]) {
-			printf(", \"why\": ");
-			print_json_string(f->why);
-		}
-		if (f->remedy) {
-			printf(", \"remedy\": ");
-			print_json_string(f->remedy);
-		}
-		putchar('}');
+		json__begin(&j, NULL, '{');
+		json__str(&j, "what", f->what);
+		json__bool(&j, "good", f->good);
+		json__str(&j, "state", f->state);
+		json__str(&j, "why", f->why[0] ? f->why : NULL);
+		json__str(&j, "remedy", f->remedy);
+		json__end(&j, '}');
 	}
-	printf("\n  ]\n}\n");
+	json__end(&j, ']');
+	json__end(&j, '}');
+	puts(sbuf__str(&out));
+	sbuf__free(&out);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)

@@ -1,0 +1,139 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# check-db.sh DB: does what the runs of a database, recorded in a guest, say add up, and agree with
+# the guest's own /proc/vmstat? All runs are checked; those of check-record.sh for their outcomes too.
+# Prints "N passed, N failed".
+set -u
+DB=${1:?usage: check-db.sh DB}
+[ -s "$DB" ] || { echo "check-db: $DB: no such database; record runs into it first" >&2; exit 2; }
+passed=0
+failed=0
+
+sql() {
+	sqlite3 -readonly -separator ' ' "$DB" "$1"
+}
+
+# rule TEXT QUERY: the query names what breaks the rule, a line each; none may.
+rule() {
+	broken=$(sql "$2") || { echo "check-db: $DB: the query for '$1' failed" >&2; exit 2; }
+	if [ -z "$broken" ]; then
+		passed=$((passed + 1))
+		return
+	fi
+	failed=$((failed + 1))
+	echo "FAILED: $1:"
+	echo "$broken" | sed 's/^/    /'
+}
+
+# Runs that went to their end; and one number of a run.
+COMPLETE="run.state = 'complete'"
+bpf() {
+	echo "(SELECT after_value FROM counter c WHERE c.run_id = run.id AND source = 'bpf' AND name = '$1')"
+}
+vmstat() {
+	echo "(SELECT after_value - before_value FROM counter c WHERE c.run_id = run.id AND source = 'vmstat' AND name = '$1')"
+}
+instrument() {
+	echo "coalesce((SELECT value FROM instrument i WHERE i.run_id = run.id AND name = '$1'), 0)"
+}
+hist() {
+	echo "(SELECT $2 FROM histogram h WHERE h.run_id = run.id AND name = '$1')"
+}
+
+rule "there are complete runs" \
+	"SELECT 'none' WHERE NOT EXISTS (SELECT 1 FROM run WHERE $COMPLETE)"
+rule "the database is whole" \
+	"SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'"
+rule "no run is left running" \
+	"SELECT id, workload FROM run WHERE state = 'running'"
+rule "every core probe that is a function is on rung fentry, every tracepoint on its own" \
+	"SELECT run_id, name, rung, why FROM probe WHERE core AND rung <>
+		CASE WHEN name IN ('migrate', 'tlb_flush') THEN 'tracepoint' ELSE 'fentry' END"
+rule "a patched kernel's release probe is core, and only there" \
+	"SELECT p.run_id, p.core, f.value FROM probe p JOIN fact f USING (run_id)
+		WHERE p.name = 'migrc_release' AND f.key = 'migrc_patched' AND p.core <> (f.value = 'yes')"
+rule "no run broke a rule of the instrument" \
+	"SELECT run_id, rule, detail FROM invalid JOIN run ON run.id = run_id
+		WHERE rule IN ('identity', 'kernel-splat', 'protocol')
+		OR (rule = 'lost-events' AND workload <> 'lossy')"
+rule "entries = exits + in flight" \
+	"SELECT id FROM run WHERE $COMPLETE AND $(instrument entries) <> $(instrument exits) + $(instrument in_flight)"
+rule "seen = submitted + lost" \
+	"SELECT run_id, name, seen, submitted, lost FROM probe WHERE submitted IS NOT NULL AND seen <> submitted + lost"
+rule "received = submitted" \
+	"SELECT id FROM run WHERE $COMPLETE AND $(instrument received) <>
+		coalesce((SELECT sum(submitted) FROM probe WHERE run_id = run.id), 0)"
+rule "stored events = received" \
+	"SELECT id FROM run WHERE $COMPLETE AND $(instrument received) <>
+		(SELECT count(*) FROM event WHERE run_id = run.id)"
+rule "a histogram's bins add up to its total" \
+	"SELECT run_id, name, total FROM histogram h WHERE total <>
+		coalesce((SELECT sum(n) FROM histogram_bin b WHERE b.run_id = h.run_id AND b.name = h.name), 0)"
+# A call is counted where it is traced, a moment after vmstat has counted its pages. Both counts can
+# differ by what was migrated while counting was switched on and off (read twice and stored), and by
+# the pages of calls that were under way at those moments.
+rule "pages migrated: the probe's count is vmstat's" \
+	"SELECT id, workload, $(bpf migrate.succeeded), $(vmstat pgmigrate_success) FROM run WHERE $COMPLETE AND
+		abs($(bpf migrate.succeeded) - $(vmstat pgmigrate_success)) > $(instrument edge_pgmigrate_success) +
+		($(instrument in_flight.migrate_pages) + $(instrument unmatched.migrate_pages)) *
+		$(hist migrate_pages_per_call max)"
+rule "migrated pages by reason add up" \
+	"SELECT id FROM run WHERE $COMPLETE AND $(bpf migrate.succeeded) <> (SELECT sum(after_value)
+		FROM counter c WHERE c.run_id = run.id AND source = 'bpf' AND name LIKE 'migrate.succeeded.%')"
+rule "pages per call: a value for each call, and the pages as sum" \
+	"SELECT id FROM run WHERE $COMPLETE AND ($(bpf migrate.calls) <> $(hist migrate_pages_per_call total)
+		OR $(bpf migrate.succeeded) <> $(hist migrate_pages_per_call sum))"
+# A batch that names this CPU alone is flushed here and counted as local, so <=. The remote flushes of
+# a run are counted with up to one call per CPU under way at either end.
+rule "flushes of batches that reach another CPU are among the remote flushes" \
+	"SELECT id, workload, $(bpf tlb_flush.remote_send_ipi), $(vmstat nr_tlb_remote_flush) FROM run WHERE $COMPLETE
+		AND $(bpf tlb_flush.remote_send_ipi) IS NOT NULL AND $(vmstat nr_tlb_remote_flush) IS NOT NULL AND
+		coalesce((SELECT sum(n) FROM histogram_bin b WHERE b.run_id = run.id AND
+			name = 'tlbbatch_flush_cpus' AND bin >= 2), 0) >
+		$(vmstat nr_tlb_remote_flush) + $(instrument in_flight.tlbbatch_flush) + $(instrument unmatched.tlbbatch_flush)"
+rule "a timed call took time" \
+	"SELECT run_id, name, total, sum FROM histogram WHERE unit = 'ns' AND total > 0 AND sum <= 0"
+rule "samples were taken, none failed" \
+	"SELECT id FROM run WHERE $COMPLETE AND ($(instrument samples_failed) > 0 OR
+		NOT EXISTS (SELECT 1 FROM sample WHERE run_id = run.id))"
+rule "monotonic counters do not fall" \
+	"SELECT run_id, name, before_value, after_value FROM counter WHERE source IN ('vmstat', 'interrupts', 'psi')
+		AND name NOT LIKE 'nr\\_%' ESCAPE '\\' AND after_value < before_value"
+rule "facts that a report needs are there" \
+	"SELECT run.id, k.key FROM run, (SELECT 'cpu_model' AS key UNION SELECT 'kernel_config_sha256'
+		UNION SELECT 'kernel_release' UNION SELECT 'l1tf' UNION SELECT 'memory_tiers' UNION SELECT 'nodes'
+		UNION SELECT 'thp' UNION SELECT 'numa_balancing' UNION SELECT 'ad_bits_in_migration_entries') k
+		WHERE $COMPLETE AND NOT EXISTS (SELECT 1 FROM fact f WHERE f.run_id = run.id AND f.key = k.key)"
+
+# --- what check-record.sh did --------------------------------------------------------------------
+if [ "$(sql "SELECT count(*) FROM run WHERE arm = 'check'")" -gt 0 ]; then
+	rule "each run ended as it had to" \
+		"SELECT id, workload, state, exit_code, term_signal, timed_out FROM run WHERE arm = 'check' AND NOT
+		CASE workload
+		WHEN 'fails' THEN state = 'failed' AND exit_code = 3
+		WHEN 'hangs' THEN state = 'failed' AND timed_out AND term_signal = 15
+		WHEN 'interrupted' THEN state = 'interrupted' AND term_signal = 2
+		ELSE state = 'complete' AND exit_code = 0 END"
+	rule "a command that is not there leaves no run" \
+		"SELECT id FROM run WHERE workload = 'missing'"
+	rule "pingpong moved pages by system call, and flushed in batches" \
+		"SELECT id FROM run WHERE workload LIKE 'pingpong%' AND NOT ($(bpf migrate.succeeded.syscall) > 0
+			AND $(bpf tlbbatch_flush.calls) > 0 AND $(bpf try_to_migrate.calls) >= $(bpf migrate.succeeded.syscall))"
+	rule "write faults were seen" \
+		"SELECT id FROM run WHERE workload = 'wp-fault' AND NOT $(bpf wp_fault.calls) > 0"
+	rule "raw events of migrations carry the pages that were counted" \
+		"SELECT id FROM run WHERE workload = 'pingpong-events' AND $(bpf migrate.succeeded) <>
+			(SELECT sum(c) FROM event WHERE run_id = run.id AND kind = 0)"
+	rule "the small ring lost events, and said so" \
+		"SELECT id FROM run WHERE workload = 'lossy' AND NOT ((SELECT sum(lost) FROM probe WHERE run_id = run.id) > 0
+			AND EXISTS (SELECT 1 FROM invalid WHERE run_id = run.id AND rule = 'lost-events')
+			AND (SELECT sum(lost) FROM probe WHERE run_id = run.id) =
+			(SELECT sum(value) FROM instrument WHERE run_id = run.id AND name LIKE 'lost.%'))"
+	rule "losses did not change what was counted in the kernel" \
+		"SELECT id FROM run WHERE workload = 'lossy' AND $(bpf migrate.calls) <>
+			(SELECT seen FROM probe WHERE run_id = run.id AND name = 'migrate')"
+fi
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# check-record.sh DB: runs inside a guest (busybox), as root, with migrc in the PATH. Records runs
+# whose outcome is known into DB and checks their exit status; what the runs must contain is checked
+# on the host, by check-db.sh. Prints "N passed, N failed".
+set -u
+DB=${1:?usage: check-record.sh DB}
+passed=0
+failed=0
+
+# check TEXT EXPECTED ACTUAL
+check() {
+	if [ "$2" = "$3" ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAILED: $1: expected '$2', got '$3'"
+	fi
+}
+
+# record WORKLOAD [OPTION...] -- COMMAND...
+record() {
+	local workload=$1
+	shift
+	migrc record -o "$DB" --arm check --workload "$workload" "$@"
+}
+
+record compact -- sh -c 'for i in 1 2 3; do echo 1 > /proc/sys/vm/compact_memory; done'
+check "compact_memory" 0 $?
+
+# Moves pages both ways and flushes in batches: the counts that check-db.sh compares.
+record pingpong --timeout 300 -- pingpong -t 2 -s 16 --rounds 2
+check "pingpong" 0 $?
+
+record pingpong-events --events=all --timeout 300 -- pingpong -t 2 -s 4 --rounds 1
+check "pingpong with raw events" 0 $?
+
+# The smallest ring: what does not fit is lost, counted, and makes the run invalid, not wrong.
+record lossy --events=all --ring-kb 4 --timeout 300 -- pingpong -t 2 -s 16 --rounds 1
+check "a ring that is too small" 0 $?
+
+# Writes to a page of zeroes that were read first: write faults on read-only entries.
+record wp-fault -- sh -c 'for i in 1 2 3 4 5 6 7 8; do (x=$i; :); done'
+check "write faults" 0 $?
+
+record fails -- sh -c 'exit 3' 2> /dev/null
+check "a workload that fails" 1 $?
+
+record hangs --timeout 1 -- sleep 100 2> /dev/null
+check "a workload that hangs" 1 $?
+
+record missing -- /no/such/program 2> /dev/null
+check "a workload that is not there" 2 $?
+
+record interrupted -- sleep 100 2> /dev/null &
+pid=$!
+sleep 5
+kill -INT $pid
+wait $pid
+check "an interrupted run" 1 $?
+
+migrc doctor > /dev/null
+check "doctor" 0 $?
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
