@@ -50,6 +50,7 @@ const char *argp_program_version = "litmus (migrc) " MIGRC_VERSION;
 static struct {
 	unsigned int rounds;
 	const char *only, *cgroup_root;
+	bool broken;
 	int fast, slow;
 } conf = { .rounds = 60, .cgroup_root = "/sys/fs/cgroup", .fast = -1, .slow = -1 };
 
@@ -63,6 +64,17 @@ struct shared {
 	const volatile uint64_t *_Atomic data;
 };
 
+/* Bits of vm.migrc_debug_skip, the order of enum migrc_hook in the patch. */
+enum hook { HOOK_WP, HOOK_FAULT, HOOK_NUMA, HOOK_SWAPIN, HOOK_MPROTECT, HOOK_UFFD, HOOK_REMAP,
+	    HOOK_FORCE, HOOK_PIN, HOOK_SHMEM, HOOK_TRUNCATE, HOOKS };
+
+static const char *const hook_names[HOOKS] = {
+	"wp", "fault", "numa", "swapin", "mprotect", "uffd", "remap", "force", "pin", "shmem", "truncate",
+};
+
+#define SKIP_FILE	"/proc/sys/vm/migrc_debug_skip"
+#define BIT(n)		(1U << (n))
+
 struct litmus {
 	struct shared *sh;
 	struct wl_cgroup cg;
@@ -73,6 +85,7 @@ struct litmus {
 	pid_t child;			/* writes instead of the driver, by tests that have one */
 	int to_child, from_child;
 	unsigned int demoted;		/* rounds in which the page did move */
+	unsigned int passed, failed;	/* tests */
 };
 
 struct test {
@@ -82,6 +95,7 @@ struct test {
 	int (*write)(struct litmus *l, uint64_t value);
 	int (*cleanup)(struct litmus *l);	/* after the reader has looked; may be NULL */
 	bool zeroes;			/* the write can only write zeroes */
+	unsigned int hooks;		/* without any one of these the test must fail */
 };
 
 /* ---- the ways to write -------------------------------------------------------------------- */
@@ -305,25 +319,29 @@ static int unprotect_own(struct litmus *l)
 }
 
 static const struct test tests[] = {
-	{ .name = "pwrite", .write = write_pwrite },
-	{ .name = "splice", .write = write_splice },
+	{ .name = "pwrite", .write = write_pwrite, .hooks = BIT(HOOK_SHMEM) },
+	{ .name = "splice", .write = write_splice, .hooks = BIT(HOOK_SHMEM) },
 	{ .name = "second-mapping", .prepare = prepare_untouched, .write = write_other,
-	  .cleanup = unmap_other },
-	{ .name = "fresh-mapping", .write = write_fresh, .cleanup = unmap_other },
-	{ .name = "fresh-read-first", .write = write_read_first, .cleanup = unmap_other },
+	  .cleanup = unmap_other, .hooks = BIT(HOOK_WP) | BIT(HOOK_FAULT) },
+	{ .name = "fresh-mapping", .write = write_fresh, .cleanup = unmap_other,
+	  .hooks = BIT(HOOK_WP) | BIT(HOOK_FAULT) },
+	{ .name = "fresh-read-first", .write = write_read_first, .cleanup = unmap_other,
+	  .hooks = BIT(HOOK_WP) | BIT(HOOK_FAULT) },
 	{ .name = "mprotect-other", .prepare = prepare_readonly, .write = write_mprotect,
 	  .cleanup = unmap_other },
 	{ .name = "child-fresh", .prepare = child_fresh, .write = write_by_child,
-	  .cleanup = end_child },
+	  .cleanup = end_child, .hooks = BIT(HOOK_WP) | BIT(HOOK_FAULT) },
 	{ .name = "child-read-first", .prepare = child_read_first, .write = write_by_child,
-	  .cleanup = end_child },
+	  .cleanup = end_child, .hooks = BIT(HOOK_WP) | BIT(HOOK_FAULT) },
 	{ .name = "child-mprotect", .prepare = child_mprotect, .write = write_by_child,
-	  .cleanup = end_child },
-	{ .name = "punch-hole", .write = write_punch, .zeroes = true },
-	{ .name = "truncate", .write = write_truncate, .zeroes = true },
+	  .cleanup = end_child, .hooks = BIT(HOOK_WP) | BIT(HOOK_MPROTECT) },
+	{ .name = "punch-hole", .write = write_punch, .zeroes = true,
+	  .hooks = BIT(HOOK_TRUNCATE) },
+	{ .name = "truncate", .write = write_truncate, .zeroes = true,
+	  .hooks = BIT(HOOK_TRUNCATE) },
 	{ .name = "anon-mprotect", .anon = true, .prepare = protect_own, .write = write_own_mprotect },
 	{ .name = "anon-proc-mem", .anon = true, .prepare = protect_own, .write = write_force,
-	  .cleanup = unprotect_own },
+	  .cleanup = unprotect_own, .hooks = BIT(HOOK_FORCE) },
 };
 
 /* ---- the round ---------------------------------------------------------------------------- */
@@ -461,11 +479,10 @@ static void close_memory(struct litmus *l)
 		close(l->fd);
 }
 
-/* Returns 0, 1 if the test failed, or -errno if it could not be run. */
-static int run_test(struct litmus *l, const struct test *t)
+/* 0 with the number of stale reads, or -errno if it could not be run. */
+static int run_test(struct litmus *l, const struct test *t, uint64_t *violations)
 {
 	pthread_t thread;
-	uint64_t violations;
 	int err;
 
 	err = open_memory(l, t);
@@ -479,13 +496,60 @@ static int run_test(struct litmus *l, const struct test *t)
 		err = run_round(l, t, i);
 	atomic_store(&l->sh->stop, true);
 	pthread_join(thread, NULL);
-	violations = atomic_load(&l->sh->violations);
+	*violations = atomic_load(&l->sh->violations);
 	close_memory(l);
+	return err;
+}
+
+static void count(struct litmus *l, const struct test *t, const char *without, int err,
+		  uint64_t violations, bool good)
+{
 	if (err)
-		return err;
-	printf("%-18s rounds %3u  demoted %3u  stale reads %6" PRIu64 "  %s\n", t->name, conf.rounds,
-	       l->demoted, violations, violations ? "FAILED" : l->demoted ? "ok" : "NOT DEMOTED");
-	return violations || !l->demoted;
+		printf("%-18s %-9s could not be run: %s\n", t->name, without, strerror(-err));
+	else
+		printf("%-18s %-9s rounds %3u  demoted %3u  stale reads %6" PRIu64 "  %s\n", t->name,
+		       without, conf.rounds, l->demoted, violations,
+		       good ? "ok" : l->demoted ? "FAILED" : "NOT DEMOTED");
+	*(good && !err ? &l->passed : &l->failed) += 1;
+}
+
+static void run_guarded(struct litmus *l, const struct test *t)
+{
+	uint64_t violations = 0;
+	int err = run_test(l, t, &violations);
+
+	count(l, t, "", err, violations, !violations && l->demoted);
+}
+
+static int skip_hooks(unsigned int mask)
+{
+	char text[16];
+	int len = snprintf(text, sizeof(text), "%u\n", mask), err = 0;
+	int fd = open(SKIP_FILE, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, (size_t)len) != len)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+/* The same test without each of its guards in turn: it must see stale reads. */
+static void run_broken(struct litmus *l, const struct test *t)
+{
+	for (unsigned int hook = 0; hook < HOOKS; hook++) {
+		uint64_t violations = 0;
+		int err, back;
+
+		if (!(t->hooks & BIT(hook)))
+			continue;
+		err = skip_hooks(BIT(hook));
+		if (!err)
+			err = run_test(l, t, &violations);
+		back = skip_hooks(0);
+		count(l, t, hook_names[hook], err ? err : back, violations, violations > 0);
+	}
 }
 
 /* ---- main --------------------------------------------------------------------------------- */
@@ -493,6 +557,8 @@ static int run_test(struct litmus *l, const struct test *t)
 static const struct argp_option options[] = {
 	{ "rounds", 'r', "N", 0, "Rounds of each test (default: 60)", 0 },
 	{ "test", 'T', "NAME", 0, "Only this test", 0 },
+	{ "break", 'b', NULL, 0, "Run each test without each of its guards: it must fail then "
+	  "(CONFIG_MIGRC_DEBUG; corrupts what it writes)", 0 },
 	{ "list", 'l', NULL, 0, "Names of the tests", 0 },
 	{ "cgroup-root", 'c', "DIR", 0, "cgroup v2 to make a group in (default: /sys/fs/cgroup)", 0 },
 	{ 0 }
@@ -504,7 +570,8 @@ static const char doc[] =
 	"a test saw a stale read, or could not get its page demoted.\n\n"
 	"EXAMPLES:\n"
 	"  litmus                       all tests\n"
-	"  litmus -T pwrite -r 500      one of them, longer";
+	"  litmus -T pwrite -r 500      one of them, longer\n"
+	"  litmus --break               see the tests fail where they must";
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -515,6 +582,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case 'T':
 		conf.only = arg;
+		break;
+	case 'b':
+		conf.broken = true;
 		break;
 	case 'c':
 		conf.cgroup_root = arg;
@@ -535,6 +605,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static int setup(struct litmus *l)
 {
 	int err = wl_node__choose(&conf.fast, &conf.slow);
+
+	if (!err && conf.broken && access(SKIP_FILE, W_OK)) {
+		wl_err("%s: %s; --break needs a kernel with CONFIG_MIGRC_DEBUG", SKIP_FILE,
+		       strerror(errno));
+		return WL_EXIT_UNSUPPORTED;
+	}
 
 	if (err)
 		return err;
@@ -567,7 +643,6 @@ static int setup(struct litmus *l)
 int main(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse, NULL, doc, NULL, NULL, NULL };
-	unsigned int passed = 0, failed = 0;
 	static struct litmus l;
 	int ret;
 
@@ -576,25 +651,20 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	ret = setup(&l);
 	for (size_t i = 0; !ret && i < sizeof(tests) / sizeof(tests[0]); i++) {
-		int res;
-
 		if (conf.only && strcmp(conf.only, tests[i].name))
 			continue;
-		res = run_test(&l, &tests[i]);
-		if (res < 0)
-			printf("%-18s could not be run: %s\n", tests[i].name, strerror(-res));
-		*(res ? &failed : &passed) += 1;
+		(conf.broken ? run_broken : run_guarded)(&l, &tests[i]);
 	}
 	if (l.cg.path[0] && wl_cgroup__remove(&l.cg))
 		wl_err("%s: not removed; remove it by hand", l.cg.path);
 	if (ret)
 		return ret;
-	if (!passed && !failed) {
+	if (!l.passed && !l.failed) {
 		wl_err("%s: no such test; see --list", conf.only);
 		return WL_EXIT_USAGE;
 	}
-	wl_proto__metric(stdout, "passed", passed, "tests", WL_HIGHER, WL_COUNT);
-	wl_proto__metric(stdout, "failed", failed, "tests", WL_LOWER, WL_COUNT);
-	printf("%u passed, %u failed\n", passed, failed);
-	return failed ? WL_EXIT_FAILED : WL_EXIT_GOOD;
+	wl_proto__metric(stdout, "passed", l.passed, "tests", WL_HIGHER, WL_COUNT);
+	wl_proto__metric(stdout, "failed", l.failed, "tests", WL_LOWER, WL_COUNT);
+	printf("%u passed, %u failed\n", l.passed, l.failed);
+	return l.failed ? WL_EXIT_FAILED : WL_EXIT_GOOD;
 }
