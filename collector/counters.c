@@ -148,32 +148,31 @@ int psi__parse(char *text, const char *resource, struct snapshot *s)
 	return 0;
 }
 
-/* One line inside a zone: keep free, present and what the patch adds. */
+/* One line inside a zone: keep free, present and what the patch adds. No scanf(): a sampler does this
+ * many times a second. */
 static int zoneinfo__parse_line(const char *line, const char *zone, struct snapshot *s)
 {
-	char word[3][48], name[72];
-	const char *key;
+	static const struct {
+		const char *start, *key;
+	} wanted[] = {
+		{ "pages free ", "free" }, { "present ", "present" },
+		{ "nr_migrc_pending ", "migrc_pending" }, { "migrc_pending ", "migrc_pending" },
+	};
+	char name[72];
 	long long v;
-	int n;
+	size_t i, len;
 
-	n = sscanf(line, " %47s %47s %47s", word[0], word[1], word[2]);
-	if (n == 3 && !strcmp(word[0], "pages") && !strcmp(word[1], "free")) {
-		key = "free";
-		n = 2;
-	} else if (n == 2 && !strcmp(word[0], "present")) {
-		key = "present";
-		n = 1;
-	} else if (n == 2 && (!strcmp(word[0], "nr_migrc_pending") ||
-			      !strcmp(word[0], "migrc_pending"))) {
-		key = "migrc_pending";
-		n = 1;
-	} else {
-		return 0;
+	line += strspn(line, " ");
+	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		len = strlen(wanted[i].start);
+		if (strncmp(line, wanted[i].start, len))
+			continue;
+		if (text__to_ll(line + len, &v))
+			return -EINVAL;
+		snprintf(name, sizeof(name), "%s/%s", zone, wanted[i].key);
+		return snapshot__add(s, "zone", name, v);
 	}
-	if (text__to_ll(word[n], &v))
-		return -EINVAL;
-	snprintf(name, sizeof(name), "%s/%s", zone, key);
-	return snapshot__add(s, "zone", name, v);
+	return 0;
 }
 
 int zoneinfo__parse(char *text, struct snapshot *s)
@@ -184,7 +183,7 @@ int zoneinfo__parse(char *text, struct snapshot *s)
 	int err;
 
 	while ((line = text__next_line(&text))) {
-		if (sscanf(line, "Node %u, zone %23s", &node, type) == 2) {
+		if (*line == 'N' && sscanf(line, "Node %u, zone %23s", &node, type) == 2) {
 			snprintf(zone, sizeof(zone), "node%u/%s", node, type);
 			continue;
 		}
