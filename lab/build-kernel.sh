@@ -18,12 +18,15 @@ readonly KERNELS=$CACHE/kernels
 readonly OBJECTS=1066 CPU_MS_PER_OBJECT=880
 readonly SPACE_MB=1200
 
+arm_names() {
+	awk '/^[a-z]/ { print $1 }' "$LAB/arms.conf" | paste -sd' '
+}
+
 # arm_read ARM: SERIES (a folder or empty) and FRAGMENTS (paths) from arms.conf.
 arm_read() {
 	local line name series fragments fragment
 	line=$(awk -v arm="$1" '$1 == arm' "$LAB/arms.conf")
-	[ -n "$line" ] || die "kernel $1" "not in arms.conf" \
-		"choose one of: $(awk '/^[a-z]/ { printf "%s ", $1 }' "$LAB/arms.conf")"
+	[ -n "$line" ] || die "kernel $1" "not in arms.conf" "choose one of: $(arm_names)"
 	# shellcheck disable=SC2034 # name: the column is known already
 	read -r name series fragments <<< "$line"
 	SERIES=
@@ -182,10 +185,12 @@ build_arm() {
 
 main() {
 	local pair arm
-	[ $# -gt 0 ] || die "build-kernel.sh" "no kernel named" \
-		"choose from: $(awk '/^[a-z]/ { printf "%s ", $1 }' "$LAB/arms.conf")"
+	[ $# -gt 0 ] || die "build-kernel.sh" "no kernel named" "choose from: $(arm_names)"
 	for pair in gcc:gcc make:make flex:flex bison:bison bc:bc pahole:dwarves git:git rsync:rsync; do
 		need_command "${pair%:*}" "${pair#*:}"
+	done
+	for arm in "$@"; do
+		arm_read "$arm"
 	done
 	lock kernel
 	"$LAB/fetch-kernel-source.sh" "$CACHE/source-path" 9>&-
