@@ -126,7 +126,7 @@ lab: build
 lint:
 	@command -v shellcheck >/dev/null || \
 		{ echo "migrc: shellcheck: not found; install the package shellcheck" >&2; exit 2; }
-	@shellcheck -x -P lab -P tests/lab .ci/run tests/*.sh tests/*/*.sh lab/*.sh lab/lib/*.sh
+	@shellcheck -S warning -e SC3043 -x -P lab -P tests/lab .ci/run tests/*.sh tests/*/*.sh lab/*.sh lab/lib/*.sh
 	@shellcheck -s dash lab/guest/init lab/guest/*.sh
 
 # Results in out/ and the kernels in the cache stay; distclean removes the cache too.
