@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `migrc record` as a program, on this machine. What it needs of the kernel (the right to use BPF, BTF)
+ * may be missing here, in a container say; the tests that need it are skipped then, and say so.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define MIGRC "build/migrc"
+#define MAX_ARGS 24
+
+struct world {
+	char dir[64], db[96], out[96], err[96];
+};
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -1;
+	strcpy(w->dir, "/tmp/migrc-record-XXXXXX");
+	if (!mkdtemp(w->dir))
+		return -1;
+	snprintf(w->db, sizeof(w->db), "%s/runs.db", w->dir);
+	snprintf(w->out, sizeof(w->out), "%s/out", w->dir);
+	snprintf(w->err, sizeof(w->err), "%s/err", w->dir);
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s", w->dir);
+	free(w);
+	return system(command);
+}
+
+/* Start `migrc record -o DB --missing-probes=warn ARGS...`, its output in files. */
+static pid_t start(struct world *w, const char *const *args)
+{
+	const char *argv[MAX_ARGS + 6] = { MIGRC, "record", "-o", w->db, "--missing-probes=warn" };
+	int n = 5, fd;
+	pid_t pid;
+
+	for (; *args; args++) {
+		assert_true(n < MAX_ARGS + 5);
+		argv[n++] = *args;
+	}
+	pid = fork();
+	if (pid)
+		return pid;
+	fd = open(w->out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	dup2(fd, STDOUT_FILENO);
+	fd = open(w->err, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	dup2(fd, STDERR_FILENO);
+	execv(MIGRC, (char *const *)argv);
+	_exit(99);
+}
+
+/* Wait for it; its exit status. Skips the test where the kernel does not let us trace. */
+static int finish(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 5)
+		skip();
+	return WEXITSTATUS(status);
+}
+
+static void assert_file_has(const char *path, const char *text)
+{
+	char buf[8192];
+	FILE *f = fopen(path, "r");
+	size_t n;
+
+	assert_non_null(f);
+	n = fread(buf, 1, sizeof(buf) - 1, f);
+	buf[n] = '\0';
+	fclose(f);
+	if (!strstr(buf, text))
+		fail_msg("%s does not have '%s' but: %s", path, text, buf);
+}
+
+/* -1 while there is no such table or row. */
+static int64_t query(const struct world *w, const char *sql)
+{
+	sqlite3_stmt *stmt = NULL;
+	sqlite3 *sq = NULL;
+	int64_t value = -1;
+
+	if (!sqlite3_open_v2(w->db, &sq, SQLITE_OPEN_READONLY, NULL) &&
+	    !sqlite3_prepare_v2(sq, sql, -1, &stmt, NULL) && sqlite3_step(stmt) == SQLITE_ROW)
+		value = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	sqlite3_close(sq);
+	return value;
+}
+
+static void wait_until_running(const struct world *w, pid_t pid)
+{
+	int i, status;
+
+	for (i = 0; i < 600; i++) {
+		if (query(w, "SELECT count(*) FROM run WHERE state = 'running'") == 1)
+			return;
+		if (waitpid(pid, &status, WNOHANG) == pid) {
+			if (WIFEXITED(status) && WEXITSTATUS(status) == 5)
+				skip();
+			fail_msg("record ended before it ran");
+		}
+		usleep(100000);
+	}
+	fail_msg("record did not begin within a minute");
+}
+
+static void test_complete(void **state)
+{
+	static const char * const args[] = {
+		"--arm", "stock", "--block", "2", "--position", "5", "--workload", "hello",
+		"--label", "who=me", "--fact", "match:accelerator=tcg", "--interval", "50", "--", "sh",
+		"-c", "echo hello; echo 'migrc: metric m 2.5 s lower time'; sleep 0.3", NULL,
+	};
+	struct world *w = *state;
+
+	assert_int_equal(finish(start(w, args)), 0);
+	assert_file_has(w->out, "hello\n");
+	assert_int_equal(query(w, "SELECT count(*) FROM run WHERE state = 'complete' AND exit_code = 0 "
+			       "AND emulated AND block = 2 AND position = 5 AND workload = 'hello' "
+			       "AND wall_ns > 300000000"), 1);
+	assert_int_equal(query(w, "SELECT count(*) FROM metric WHERE name = 'm' AND value = 2.5"), 1);
+	assert_int_equal(query(w, "SELECT count(*) FROM run_label WHERE value = 'me'"), 1);
+	assert_int_equal(query(w, "SELECT count(*) FROM fact WHERE key = 'accelerator' "
+			       "AND value = 'tcg'"), 1);
+	assert_true(query(w, "SELECT count(DISTINCT t_ns) FROM sample") >= 3);
+	assert_true(query(w, "SELECT count(*) FROM counter WHERE source = 'vmstat'") > 50);
+	assert_int_equal(query(w, "SELECT count(*) FROM probe"), 7);
+	assert_int_equal(query(w, "SELECT valid FROM run_validity"), 1);
+}
+
+/* Raw events add up, stored as well. */
+static void test_events(void **state)
+{
+	static const char * const args[] = {
+		"--events=all", "--", "sh", "-c", "for i in 1 2 3 4 5 6 7 8 9; do cat /dev/null; done",
+		NULL,
+	};
+	struct world *w = *state;
+
+	assert_int_equal(finish(start(w, args)), 0);
+	assert_int_equal(query(w, "SELECT (SELECT count(*) FROM event) = "
+			       "(SELECT value FROM instrument WHERE name = 'received')"), 1);
+	assert_int_equal(query(w, "SELECT (SELECT coalesce(sum(seen - lost), 0) FROM probe) = "
+			       "(SELECT count(*) FROM event)"), 1);
+	assert_int_equal(query(w, "SELECT count(*) FROM invalid WHERE rule = 'identity'"), 0);
+}
+
+static void test_failed(void **state)
+{
+	static const char * const args[] = { "--", "sh", "-c", "exit 7", NULL };
+	struct world *w = *state;
+
+	assert_int_equal(finish(start(w, args)), 1);
+	assert_int_equal(query(w, "SELECT count(*) FROM run WHERE state = 'failed' AND exit_code = 7"), 1);
+	assert_int_equal(query(w, "SELECT count(*) FROM invalid WHERE rule = 'workload-failed'"), 1);
+	assert_file_has(w->err, "exit status 7");
+}
+
+/* The whole group goes, and what it printed before is there. */
+static void test_timeout(void **state)
+{
+	static const char * const args[] = {
+		"--timeout", "1", "--", "sh", "-c",
+		"echo 'migrc: metric m 1 s lower time'; sleep 77 & sleep 77", NULL,
+	};
+	struct world *w = *state;
+
+	assert_int_equal(finish(start(w, args)), 1);
+	assert_int_equal(query(w, "SELECT count(*) FROM run WHERE state = 'failed' AND timed_out "
+			       "AND term_signal = 15"), 1);
+	assert_int_equal(query(w, "SELECT count(*) FROM metric WHERE name = 'm'"), 1);
+}
+
+static void test_interrupted(void **state)
+{
+	static const char * const args[] = { "--", "sleep", "77", NULL };
+	struct world *w = *state;
+	pid_t pid = start(w, args);
+
+	wait_until_running(w, pid);
+	usleep(300000);
+	assert_int_equal(kill(pid, SIGINT), 0);
+	assert_int_equal(finish(pid), 1);
+	assert_int_equal(query(w, "SELECT count(*) FROM run WHERE state = 'interrupted' "
+			       "AND term_signal = 2"), 1);
+	assert_true(query(w, "SELECT count(*) FROM counter") > 50);
+	assert_int_equal(query(w, "SELECT valid FROM run_validity"), 0);
+}
+
+/* kill -9: that run is left as running, the earlier one is whole, the next one works. */
+static void test_killed(void **state)
+{
+	static const char * const good[] = { "--", "true", NULL };
+	static const char * const args[] = { "--interval", "20", "--", "sleep", "77", NULL };
+	struct world *w = *state;
+	int status;
+	pid_t pid;
+
+	assert_int_equal(finish(start(w, good)), 0);
+	pid = start(w, args);
+	wait_until_running(w, pid);
+	usleep(300000);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(query(w, "SELECT count(*) FROM run WHERE state = 'running'"), 1);
+	assert_int_equal(query(w, "SELECT count(*) FROM run JOIN run_validity ON run_id = id "
+			       "WHERE valid"), 1);
+	assert_int_equal(finish(start(w, good)), 0);
+	assert_int_equal(query(w, "SELECT count(*) FROM run WHERE state = 'complete'"), 2);
+}
+
+static void test_command_not_found(void **state)
+{
+	static const char * const args[] = { "--", "no-such-program-here", NULL };
+	struct world *w = *state;
+
+	assert_int_equal(finish(start(w, args)), 2);
+	assert_file_has(w->err, "migrc: no-such-program-here: command not found;");
+	assert_int_equal(access(w->db, F_OK), -1);
+}
+
+static void test_usage(void **state)
+{
+	static const char * const none[] = { NULL };
+	static const char * const number[] = { "--timeout", "soon", "--", "true", NULL };
+	static const char * const word[] = { "--events=some", "--", "true", NULL };
+	static const char * const fact[] = { "--fact", "accelerator=tcg", "--", "true", NULL };
+	static const char * const ring[] = { "--ring-kb", "5", "--", "true", NULL };
+	struct world *w = *state;
+
+	assert_int_equal(finish(start(w, none)), 2);
+	assert_file_has(w->err, "no command");
+	assert_int_equal(finish(start(w, number)), 2);
+	assert_file_has(w->err, "--timeout: 'soon'");
+	assert_int_equal(finish(start(w, word)), 2);
+	assert_int_equal(finish(start(w, fact)), 2);
+	assert_int_equal(finish(start(w, ring)), 2);
+	assert_int_equal(access(w->db, F_OK), -1);
+}
+
+static void test_not_permitted(void **state)
+{
+	struct world *w = *state;
+	int status;
+	pid_t pid;
+
+	assert_int_equal(chmod(w->dir, 0777), 0);
+	pid = fork();
+	if (!pid) {
+		if (!getuid() && setuid(65534))
+			_exit(99);
+		/* The binary's folder may be closed to others; then there is nothing to test. */
+		if (access(MIGRC, X_OK))
+			_exit(98);
+		pid = start(w, (const char *const[]){ "--", "true", NULL });
+		waitpid(pid, &status, 0);
+		_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 97);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 98)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 5);
+	assert_file_has(w->err, "; ");
+	assert_int_equal(access(w->db, F_OK), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_complete, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_events, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_failed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_timeout, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_interrupted, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_killed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_command_not_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_usage, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_not_permitted, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
