@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # boot.sh --kernel BZIMAGE --initrd CPIO --plan FILE --out DIR [--preset current|l1tf] [--limit S]
+#         [--file FILE...]: a file for the guest, of the plan's `script` lines
 #
 # Boots the guest once with a plan and brings its results to DIR: console.log, results/ (the files
 # the guest sent), outcome (name and detail). The exit status is the outcome's (lib/outcome.sh), 2
@@ -23,7 +24,7 @@ readonly INT3_RETRIES=2
 
 options() {
 	local file
-	KERNEL='' INITRD='' PLAN='' OUT='' PRESET=current LIMIT=300
+	KERNEL='' INITRD='' PLAN='' OUT='' PRESET=current LIMIT=300 FILES=()
 	while [ $# -gt 1 ]; do
 		case $1 in
 		--kernel) KERNEL=$2 ;;
@@ -32,6 +33,7 @@ options() {
 		--out) OUT=$2 ;;
 		--preset) PRESET=$2 ;;
 		--limit) LIMIT=$2 ;;
+		--file) FILES+=("$2") ;;
 		*) die "boot.sh" "unknown option $1" "see the top of the script" ;;
 		esac
 		shift 2
@@ -39,7 +41,7 @@ options() {
 	if [ $# -ne 0 ] || [ -z "$OUT" ]; then
 		die "boot.sh" "wrong usage" "see the top of the script"
 	fi
-	for file in "$KERNEL" "$INITRD" "$PLAN"; do
+	for file in "$KERNEL" "$INITRD" "$PLAN" "${FILES[@]}"; do
 		[ -r "$file" ] || die "boot.sh" "'$file' cannot be read" "see the top of the script"
 	done
 }
@@ -118,7 +120,7 @@ main() {
 	accel__choose "$PRESET" "$KERNEL" "$INITRD"
 	[ -z "$WHY" ] || [ -n "${MIGRC_PROGRESS:-}" ] || say ACCEL "$ACCEL: $WHY"
 	plan_with_facts > "$OUT/plan"
-	qemu__initrd "$INITRD" "$OUT/plan" "$OUT/initrd"
+	qemu__initrd "$INITRD" "$OUT/plan" "$OUT/initrd" "${FILES[@]}"
 	qemu__args "$PRESET" "$ACCEL" "$KERNEL" "$OUT/initrd"
 	for ((try = 0; try <= INT3_RETRIES; try++)); do
 		emulate

@@ -15,7 +15,7 @@
 readonly KERNELS=$CACHE/kernels
 # For the first estimate only, before this machine has built a kernel of its own: objects by
 # `grep -cE '^  (CC|AS) '` of a build log, CPU time of it by `time make` over the same objects.
-readonly OBJECTS=1066 CPU_MS_PER_OBJECT=880
+readonly OBJECTS=1041 CPU_MS_PER_OBJECT=880
 readonly SPACE_MB=1200
 
 arm_names() {

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The plan's steps, each one run under `migrc record`; the results so far leave after each.
+# The plan's steps; the results so far leave after each.
+#     step NAME SECONDS COMMAND...	a command under `migrc record`
+#     script NAME SECONDS FILE		a test's script, which records into the database by itself
 
 readonly DB=/tmp/runs.db
 
@@ -18,6 +20,10 @@ steps__record() {
 	migrc record "$@" < /dev/null
 }
 
+steps__script() {
+	timeout "$2" sh "/files/$3" "$DB" < /dev/null
+}
+
 # A database whose writer was killed has its newest pages in a log beside it: both or nothing.
 steps__send() {
 	local file
@@ -30,12 +36,16 @@ steps__send() {
 	done
 }
 
+# steps__one KIND N NAME SECONDS COMMAND
 steps__one() {
-	local n=$1 name=$2 rc base
+	local kind=$1 n=$2 name=$3 rc base
 	base=/tmp/steps/$n-$name
 	say "step $n $name begins at $(cut -d' ' -f1 /proc/uptime)"
 	cat /proc/vmstat > "$base.vmstat-before"
-	steps__record "$2" "$3" "$4"
+	case $kind in
+	step) steps__record "$name" "$4" "$5" ;;
+	script) steps__script "$name" "$4" "$5" ;;
+	esac
 	rc=$?
 	cat /proc/vmstat > "$base.vmstat-after"
 	echo "$rc" > "$base.rc"
@@ -49,9 +59,12 @@ steps__run() {
 	local word name timeout command n=0 rc=0 one
 	mkdir -p /tmp/steps
 	while read -r word name timeout command <&4; do
-		[ "$word" = step ] || continue
+		case $word in
+		step | script) ;;
+		*) continue ;;
+		esac
 		n=$((n + 1))
-		steps__one "$n" "$name" "$timeout" "$command"
+		steps__one "$word" "$n" "$name" "$timeout" "$command"
 		one=$?
 		[ "$rc" -ne 0 ] || rc=$one
 	done 4< /plan

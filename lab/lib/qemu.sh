@@ -53,14 +53,18 @@ qemu__args() {
 		-append "console=ttyS0 loglevel=5 printk.time=1 panic=-1 rcupdate.rcu_cpu_stall_timeout=120$params")
 }
 
-# qemu__initrd COMMON PLAN OUT: the common initramfs with one boot's plan behind it.
+# qemu__initrd COMMON PLAN OUT [FILE...]: the common initramfs with one boot's plan behind it, and
+# FILEs in /files.
 qemu__initrd() {
-	local dir
+	local common=$1 plan=$2 out=$3 dir
+	shift 3
 	dir=$(mktemp -d)
-	cp "$2" "$dir/plan"
+	cp "$plan" "$dir/plan"
+	mkdir "$dir/files"
+	[ $# -eq 0 ] || cp "$@" "$dir/files/"
 	{
-		cat "$1"
-		(cd "$dir" && echo plan | cpio --create --format=newc --owner=0:0 --quiet) | gzip -n
-	} > "$3"
+		cat "$common"
+		(cd "$dir" && find plan files | cpio --create --format=newc --owner=0:0 --quiet) | gzip -n
+	} > "$out"
 	rm -rf "$dir"
 }

@@ -44,6 +44,7 @@ plan() {
 	fi
 }
 
+# check_boot DIR
 check_boot() {
 	local dir=$1 step name
 	name=$(basename "$dir")
@@ -55,7 +56,9 @@ check_boot() {
 			test -s "${step%.rc}.vmstat-before" -a -s "${step%.rc}.vmstat-after"
 	done
 	check "$name: database, against the guest's own vmstat" \
-		"$HERE/check-db.sh" "$dir/results/runs.db" "$dir/results/steps"
+		"$HERE/check-db.sh" "$dir/results/runs.db"
+	check "$name: counters lie between the guest's own vmstat readings" \
+		"$HERE/check-vmstat.sh" "$dir/results/runs.db" "$dir/results/steps"
 }
 
 plan_test() {
@@ -74,8 +77,9 @@ plan_test() {
 		"$(query "$OUT/plan/runs.db" "SELECT count(*) FROM run")"
 }
 
-# bad_boot NAME LIMIT: boots the guest with the steps on stdin; its outcome's name into OUTCOME.
-bad_boot() {
+# boot NAME LIMIT [OPTION...]: boots the stock guest with the steps on stdin; its outcome's name into
+# OUTCOME.
+boot() {
 	local dir=$OUT/$1
 	mkdir -p "$dir"
 	{
@@ -84,13 +88,22 @@ bad_boot() {
 	} > "$dir/guest-plan"
 	say BOOT "$1 (at most $2 s)"
 	MIGRC_PROGRESS=$1 "$LAB/boot.sh" --kernel "$CACHE/kernels/stock/bzImage" --initrd "$(cat "$OUT/plan/.initramfs")" \
-		--plan "$dir/guest-plan" --out "$dir" --limit "$2" || true
+		--plan "$dir/guest-plan" --out "$dir" --limit "$2" "${@:3}" || true
 	OUTCOME=$(cut -f1 "$dir/outcome")
+}
+
+# Runs whose numbers are known, made in the guest by check-record.sh.
+known_runs() {
+	boot known-runs 200 --file "$HERE/check-record.sh" <<-'END'
+	script known 170 check-record.sh
+	END
+	check "known runs: outcome" equal ok "$OUTCOME"
+	check "known runs: what they must contain" "$HERE/check-db.sh" "$OUT/known-runs/results/runs.db"
 }
 
 bad_boots() {
 	local states="SELECT group_concat(workload || ' ' || state, ', ') FROM (SELECT * FROM run ORDER BY id)"
-	bad_boot workload-failed 120 <<-'END'
+	boot workload-failed 120 <<-'END'
 	step good 20 sleep 1
 	step bad 20 false
 	step slow 2 sleep 60
@@ -98,14 +111,14 @@ bad_boots() {
 	check "failing workload: outcome" equal workload-failed "$OUTCOME"
 	check "failing workload: all runs are back" equal "good complete, bad failed, slow failed" \
 		"$(query "$OUT/workload-failed/results/runs.db" "$states")"
-	bad_boot hang 60 <<-'END'
+	boot hang 60 <<-'END'
 	step good 20 sleep 1
 	step stuck 1000 sleep 1000
 	END
 	check "hang: outcome" equal hang "$OUTCOME"
 	check "hang: the run before it is back" equal "good complete" \
 		"$(query "$OUT/hang/results/runs.db" "$states")"
-	bad_boot wrong-kernel 60 <<-'END'
+	boot wrong-kernel 60 <<-'END'
 	sysctl vm.no_such_switch 1
 	step good 20 sleep 1
 	END
@@ -118,6 +131,7 @@ main() {
 	mkdir -p "$OUT"
 	plan
 	plan_test
+	known_runs
 	bad_boots
 	echo "guest: $PASSED passed, $FAILED failed"
 	[ "$FAILED" -eq 0 ]
