@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What BPF programs and user space share: the layout of the maps and of a raw event. Only fixed-size
- * types, so that both compilers agree; every struct is asserted.
+ * What BPF programs and user space share: the layout of the maps and of a raw event. Only types of
+ * fixed size, so that both compilers agree; every struct is asserted.
  */
 #ifndef MIGRC_EVENTS_H
 #define MIGRC_EVENTS_H
@@ -34,7 +34,7 @@ enum probe_id {
 #define NR_TLB_REASONS		8
 #define NR_TRIGGERS		16
 
-/* Sub-bits of every histogram here: a value taken for its bin's low end is wrong by less than 1/8. */
+/* Sub-bits of every histogram here: its bin's low end for a value is wrong by less than 1/8. */
 #define HIST_SUB_BITS		3
 #define HIST_BINS		LOGLIN_BINS(HIST_SUB_BITS)
 
@@ -58,7 +58,7 @@ struct hist {
 
 /* What user space tells the programs. */
 struct config {
-	ev_u32 recording;	/* 1 from just before the workload starts until just after its end */
+	ev_u32 recording;	/* 1 from just before the workload starts until it has ended */
 	ev_u32 events_on;	/* submit raw events */
 	ev_u32 mask_words;	/* words of a CPU mask that can have a bit set */
 	ev_u32 pad;

@@ -204,7 +204,7 @@ static __always_inline int call__exit_simple(__u32 id, __u32 hist)
 	return 0;
 }
 
-/* --- migrate_pages(): duration. Counts come from its tracepoint, which every rung has. ---------- */
+/* --- migrate_pages(): duration. Counts come from its tracepoint, which every rung has. -------- */
 
 static __always_inline int migrate_pages__enter(__u64 mode, __u64 reason)
 {
@@ -279,7 +279,7 @@ int tp_migrate(unsigned long long *ctx)
 	return 0;
 }
 
-/* --- try_to_migrate() --------------------------------------------------------------------------- */
+/* --- try_to_migrate() ------------------------------------------------------------------------- */
 
 static __always_inline int try_to_migrate__enter(__u64 flags)
 {
@@ -312,7 +312,7 @@ int kretprobe_try_to_migrate(struct pt_regs *ctx)
 	return call__exit_simple(PROBE_TRY_TO_MIGRATE, HIST_TRY_TO_MIGRATE_NS);
 }
 
-/* --- arch_tlbbatch_flush(): how long, and how many CPUs its mask names -------------------------- */
+/* --- arch_tlbbatch_flush(): how long, and how many CPUs its mask names ------------------------ */
 
 static __always_inline __u32 popcount64(__u64 v)
 {
@@ -397,7 +397,7 @@ int kretprobe_tlbbatch_flush(struct pt_regs *ctx)
 	return tlbbatch_flush__exit();
 }
 
-/* --- every TLB flush, by reason: (reason, pages) ------------------------------------------------ */
+/* --- every TLB flush, by reason: (reason, pages) ---------------------------------------------- */
 
 SEC("tp_btf/tlb_flush")
 int tp_tlb_flush(unsigned long long *ctx)
@@ -416,7 +416,7 @@ int tp_tlb_flush(unsigned long long *ctx)
 	return 0;
 }
 
-/* --- do_wp_page(): a write to a read-only PTE; on a patched kernel it may release or wait -------- */
+/* --- do_wp_page(): a write to a read-only PTE; on a patched kernel it may release or wait ----- */
 
 static __always_inline int wp_fault__enter(void)
 {
@@ -449,7 +449,7 @@ int kretprobe_wp_fault(struct pt_regs *ctx)
 	return call__exit_simple(PROBE_WP_FAULT, HIST_WP_FAULT_NS);
 }
 
-/* --- migrc_flush_free_folios(trigger): the patch releases what it held -------------------------- */
+/* --- migrc_flush_free_folios(trigger): the patch releases what it held ------------------------ */
 
 static __always_inline int migrc_release__enter(__u64 trigger)
 {

@@ -26,8 +26,8 @@ void checks__break(struct checks *c, const char *rule, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * identity: entries = exits + in flight, of each timed probe; seen = submitted + lost, of each probe
- * with raw events; received = submitted, over all. received is what came out of the ring.
+ * identity: entries = exits + in flight, of each timed probe; seen = submitted + lost, of each
+ * probe with raw events; received = submitted, over all. received is what came out of the ring.
  */
 void checks__identities(struct checks *c, const struct probe_status *const *probes, size_t nr,
 			bool events, uint64_t received);
@@ -36,7 +36,7 @@ void checks__identities(struct checks *c, const struct probe_status *const *prob
 void checks__losses(struct checks *c, const struct probe_status *const *probes, size_t nr,
 		    double max_share);
 
-/* kernel-splat: the kernel was tainted by a warning, an oops, a lockup, a bad page during the run. */
+/* kernel-splat: a warning, an oops, a lockup, a bad page tainted the kernel during the run. */
 void checks__taint(struct checks *c, unsigned long long before, unsigned long long after);
 
 #endif /* MIGRC_CHECKS_H */

@@ -155,7 +155,8 @@ static int doctor__try_probes(struct doctor *d)
 	d->can_record = true;
 	for (id = 0; id < NR_PROBES; id++) {
 		s = probes__status(probes, (enum probe_id)id);
-		f = doctor__add(d, s->target, s->rung != RUNG_NONE || !s->core, rung__name(s->rung));
+		f = doctor__add(d, s->target, s->rung != RUNG_NONE || !s->core,
+				rung__name(s->rung));
 		snprintf(f->why, sizeof(f->why), "%s", s->why);
 		if (s->rung == RUNG_NONE)
 			f->remedy = remedy_of(s);

@@ -13,7 +13,7 @@
 #include "collector/record.h"
 #include "collector/text.h"
 
-/* Events may be under way when the last program is detached: how often, how long to wait for them. */
+/* Events may be under way when the last program is detached: rounds and time to wait for them. */
 #define SETTLE_ROUNDS	10
 #define SETTLE_US	20000
 
@@ -287,7 +287,8 @@ static void run__print_end(const struct run *r)
 	size_t i;
 
 	if (r->interrupted)
-		err__print("run %lld: interrupted; stored with what was measured", (long long)r->id);
+		err__print("run %lld: interrupted; stored with what was measured",
+			   (long long)r->id);
 	for (i = 0; i < r->checks.nr; i++)
 		err__print("run %lld: invalid: %s: %s", (long long)r->id, r->checks.broken[i].rule,
 			   r->checks.broken[i].detail);
@@ -369,7 +370,7 @@ int cmd_record(int argc, char **argv)
 	if (!rc)
 		rc = check_command(options.argv[0]);
 	if (!rc) {
-		/* They come through a file descriptor while the workload runs, and wait until then. */
+		/* They come through a descriptor while the workload runs, and wait until then. */
 		sigemptyset(&mask);
 		sigaddset(&mask, SIGCHLD);
 		sigaddset(&mask, SIGINT);

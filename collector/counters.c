@@ -148,8 +148,8 @@ int psi__parse(char *text, const char *resource, struct snapshot *s)
 	return 0;
 }
 
-/* One line inside a zone: keep free, present and what the patch adds. No scanf(): a sampler does this
- * many times a second. */
+/* One line inside a zone: keep free, present and what the patch adds. No scanf(): a sampler does
+ * this many times a second. */
 static int zoneinfo__parse_line(const char *line, const char *zone, struct snapshot *s)
 {
 	static const struct {
@@ -196,9 +196,10 @@ int zoneinfo__parse(char *text, struct snapshot *s)
 	return 0;
 }
 
-/* Read path and hand its text to the parser that arg tells; a file that is not there is no error. */
-static int read_with(const char *path, int (*parse)(char *text, const char *arg, struct snapshot *s),
-		     const char *arg, struct snapshot *s)
+typedef int (*parse_fn)(char *text, const char *arg, struct snapshot *s);
+
+/* Read path and have its text parsed, with arg; a file that is not there is no error. */
+static int read_with(const char *path, parse_fn parse, const char *arg, struct snapshot *s)
 {
 	char *text;
 	int err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's own counters as text files: /proc/vmstat, /proc/zoneinfo, /proc/interrupts, numastat,
- * pressure. Parsers take text, so that they can be tested; what a kernel lacks has no entry.
+ * The kernel's own counters as text files: /proc/vmstat, /proc/zoneinfo, /proc/interrupts,
+ * numastat, pressure. Parsers take text, so that they can be tested; what a kernel lacks has no entry.
  */
 #ifndef MIGRC_COUNTERS_H
 #define MIGRC_COUNTERS_H

@@ -95,7 +95,8 @@ void facts__free(struct facts *f)
 }
 
 /* The first line of a file as a fact; no file, no fact. */
-static int facts__set_file(struct facts *f, enum fact_class class, const char *key, const char *path)
+static int facts__set_file(struct facts *f, enum fact_class class, const char *key,
+			   const char *path)
 {
 	char line[4096];
 
@@ -145,7 +146,8 @@ static int facts__set_hypervisor(struct facts *f)
 }
 
 /* All files of a glob as "name=first line", joined by "; ": mitigations, tiers. */
-static int facts__set_glob(struct facts *f, const char *key, const char *pattern, size_t name_from_end)
+static int facts__set_glob(struct facts *f, const char *key, const char *pattern,
+			   size_t name_from_end)
 {
 	char joined[8192] = "", line[512], *name, *part;
 	size_t i, n, len = 0;
@@ -212,8 +214,12 @@ static char *kconfig__read(void)
 	if (!gz)
 		return NULL;
 	text = malloc(size);
-	while (text && used < size - 1 && (n = gzread(gz, text + used, (unsigned)(size - 1 - used))) > 0)
+	while (text && used < size - 1) {
+		n = gzread(gz, text + used, (unsigned int)(size - 1 - used));
+		if (n <= 0)
+			break;
 		used += (size_t)n;
+	}
 	gzclose(gz);
 	if (text)
 		text[used] = '\0';
@@ -262,7 +268,8 @@ static int facts__set_derived(struct facts *f, const char *cpuinfo)
 	in.release = uts.release;
 	in.has_swap = !access("/proc/swaps", F_OK);
 	in.cmdline = cmdline;
-	in.l1tf = text__first_line(CPU_DIR "/vulnerabilities/l1tf", l1tf, sizeof(l1tf)) ? NULL : l1tf;
+	if (!text__first_line(CPU_DIR "/vulnerabilities/l1tf", l1tf, sizeof(l1tf)))
+		in.l1tf = l1tf;
 	config = kconfig__read();
 	if (config) {
 		in.mitigations_built = kconfig__is_set(config, "CONFIG_CPU_MITIGATIONS");

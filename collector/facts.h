@@ -38,7 +38,7 @@ const char *facts__get(const struct facts *f, const char *key);
 int facts__collect(struct facts *f);
 void facts__free(struct facts *f);
 
-/* --- pure parts ---------------------------------------------------------------------------------- */
+/* --- pure parts ------------------------------------------------------------------------------- */
 
 /* Value of the first "key : value" line of /proc/cpuinfo; false where there is none. */
 bool cpuinfo__get(const char *text, const char *key, char *value, size_t size);
@@ -53,7 +53,7 @@ void kconfig__digest(char *text, char out[SHA256__HEX_SIZE]);
 /* 1: set to y. 0: not set. -1: the text does not tell. */
 int kconfig__is_set(const char *text, const char *option);
 
-/* The command line without the words that make an arm or name files: out has strlen(in) + 1 bytes. */
+/* The command line without words that make an arm or name files; out has strlen(in) + 1 bytes. */
 void cmdline__strip(const char *in, char *out);
 
 /* "[always] madvise never" -> "always". False where nothing is in brackets. */

@@ -127,7 +127,8 @@ static bool cmdline__last(const char *cmdline, const char *key, char *value, siz
 	bool found = false;
 	const char *word;
 
-	for (word = cmdline + strspn(cmdline, " \n"); *word; word += n, word += strspn(word, " \n")) {
+	for (word = cmdline; *word; word += n) {
+		word += strspn(word, " \n");
 		n = strcspn(word, " \n");
 		if (n <= len || strncmp(word, key, len) || word[len] != '=')
 			continue;
@@ -138,8 +139,8 @@ static bool cmdline__last(const char *cmdline, const char *key, char *value, siz
 }
 
 /*
- * Does the kernel limit swap offsets because of L1TF? 1, 0, or -1. The file in sysfs cannot tell: PTE
- * inversion is on whenever the CPU is affected, also with l1tf=off. What limits is the variable
+ * Does the kernel limit swap offsets because of L1TF? 1, 0, or -1. The file in sysfs cannot tell:
+ * PTE inversion is on whenever the CPU is affected, also with l1tf=off. What limits is the variable
  * l1tf_mitigation: `flush` if the kernel was built with mitigations, else `off`; l1tf= sets it, and
  * mitigations=off makes it `off` (whether l1tf= wins over that has changed between releases).
  */
@@ -147,7 +148,8 @@ static int l1tf__limits_swap(const struct ad_bits_input *in)
 {
 	char l1tf[32], mitigations[32];
 	bool has_l1tf = cmdline__last(in->cmdline, "l1tf", l1tf, sizeof(l1tf));
-	bool all_off = cmdline__last(in->cmdline, "mitigations", mitigations, sizeof(mitigations)) &&
+	bool all_off = cmdline__last(in->cmdline, "mitigations", mitigations,
+				     sizeof(mitigations)) &&
 		       !strncmp(mitigations, "off", 3);
 
 	if (has_l1tf && !strcmp(l1tf, "off"))
@@ -160,13 +162,13 @@ static int l1tf__limits_swap(const struct ad_bits_input *in)
 }
 
 /*
- * mm/swapfile.c, swapfile_init(): bits are kept if a swap offset has room for a frame number and two
- * bits more,
+ * mm/swapfile.c, swapfile_init(): bits are kept if a swap offset has room for a frame number and
+ * two bits more,
  *	log2(max swap pages) >= MAX_PHYSMEM_BITS - PAGE_SHIFT + 2 = 36 (42 with five-level paging).
  * arch/x86/mm/init.c: log2(max swap pages) is 50, and at most
  *	(cache_bits - 1 - PAGE_SHIFT) + (PAGE_SHIFT - SWP_OFFSET_FIRST_BIT) = cache_bits - 10
- * where L1TF limits it. cache_bits is the physical address width that /proc/cpuinfo tells, raised to
- * 44 on some models, which decides nothing: 34 is below both limits. All this since Linux 6.1, and
+ * where L1TF limits it. cache_bits is the physical address width that /proc/cpuinfo tells, raised
+ * to 44 on some models, which decides nothing: 34 is below both limits. All this since Linux 6.1, and
  * only with CONFIG_SWAP (include/linux/swapops.h, migration_entry_supports_ad()).
  */
 const char *ad_bits__derive(const struct ad_bits_input *in)

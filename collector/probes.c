@@ -126,7 +126,7 @@ const char *hist__unit(enum hist_id id)
 	return hist_specs[id].unit;
 }
 
-/* --- loading ------------------------------------------------------------------------------------ */
+/* --- loading ---------------------------------------------------------------------------------- */
 
 static int probes__configure(struct probes *p)
 {
@@ -227,15 +227,16 @@ cleanup:
 	return err;
 }
 
-/* --- attaching ---------------------------------------------------------------------------------- */
+/* --- attaching -------------------------------------------------------------------------------- */
 
 static bool probes__has_symbol(const struct probes *p, const char *name)
 {
 	const char *at = p->symbols;
 	size_t len = strlen(name);
 
+	/* A line is "address type name", with "\t[module]" behind a module's. */
 	while (at && (at = strstr(at, name))) {
-		if (at > p->symbols && at[-1] == ' ' && (at[len] == '\n' || at[len] == '\t' || !at[len]))
+		if (at > p->symbols && at[-1] == ' ' && strchr("\t\n", at[len]))
 			return true;
 		at += len;
 	}
@@ -396,7 +397,7 @@ int probes__drain(struct probes *p, probes_event_fn fn, void *ctx)
 	return ring_buffer__consume(p->ring);
 }
 
-/* --- the end ------------------------------------------------------------------------------------ */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 void probes__detach(struct probes *p)
 {

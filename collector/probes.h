@@ -23,7 +23,7 @@ struct probe_status {
 	struct probe_count count;	/* over all CPUs, after probes__collect() */
 	uint64_t in_flight;	/* calls that had not returned by then, counted on their own */
 	uint64_t body_ns;	/* run time of its programs; ~0: statistics are off */
-	uint64_t misses;	/* runs that the kernel skipped: the program ran already on that CPU */
+	uint64_t misses;	/* runs that the kernel skipped: it ran already on that CPU */
 };
 
 struct probes_options {

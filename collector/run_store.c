@@ -140,15 +140,17 @@ static int put_probe_counters(struct run *r)
 	if (!err && attached(r, PROBE_MIGRC_RELEASE))
 		err = put_by_name(r, "migrc_release.calls", c->release_calls, NR(c->release_calls),
 				  triggers, NR(triggers), false);
-	return err ? err : put_timed(r, "migrc_release", PROBE_MIGRC_RELEASE, HIST_MIGRC_RELEASE_NS);
+	return err ? err : put_timed(r, "migrc_release", PROBE_MIGRC_RELEASE,
+				     HIST_MIGRC_RELEASE_NS);
 }
 
 static int put_hist(struct run *r, const char *name, const char *unit, unsigned int sub_bits,
 		    uint64_t total, uint64_t sum, uint64_t max)
 {
-	return store__put(&r->store, "INSERT INTO histogram VALUES (?, ?, ?, ?, ?, ?, ?)", "ittiiii",
-			  r->id, name, unit, (int64_t)sub_bits, (int64_t)total, (int64_t)sum,
-			  (int64_t)max);
+	static const char sql[] = "INSERT INTO histogram VALUES (?, ?, ?, ?, ?, ?, ?)";
+
+	return store__put(&r->store, sql, "ittiiii", r->id, name, unit, (int64_t)sub_bits,
+			  (int64_t)total, (int64_t)sum, (int64_t)max);
 }
 
 static int put_bin(struct run *r, const char *name, unsigned int bin, uint64_t n)
@@ -190,18 +192,19 @@ static int put_probe_hists(struct run *r)
 /* What the workload said, and rusage. */
 static int put_results(struct run *r)
 {
+	static const char metric[] = "INSERT INTO metric VALUES (?, ?, ?, ?, ?, ?)";
+	static const char text[] = "INSERT INTO result_text VALUES (?, ?, ?)";
 	const struct results *res = &r->output.results;
 	size_t i, j;
 	int err = 0;
 
 	for (i = 0; !err && i < res->nr_metrics; i++)
-		err = store__put(&r->store, "INSERT INTO metric VALUES (?, ?, ?, ?, ?, ?)", "itdtti",
-				 r->id, res->metrics[i].name, res->metrics[i].value,
-				 res->metrics[i].unit, res->metrics[i].better,
-				 (int64_t)res->metrics[i].is_time);
+		err = store__put(&r->store, metric, "itdtti", r->id, res->metrics[i].name,
+				 res->metrics[i].value, res->metrics[i].unit,
+				 res->metrics[i].better, (int64_t)res->metrics[i].is_time);
 	for (i = 0; !err && i < res->nr_texts; i++)
-		err = store__put(&r->store, "INSERT INTO result_text VALUES (?, ?, ?)", "itt", r->id,
-				 res->texts[i].name, res->texts[i].value);
+		err = store__put(&r->store, text, "itt", r->id, res->texts[i].name,
+				 res->texts[i].value);
 	for (i = 0; !err && i < res->nr_hists; i++) {
 		const struct histogram *h = &res->hists[i];
 
@@ -226,7 +229,8 @@ static int put_probes(struct run *r)
 				 s->target, (int64_t)s->core, s->why[0] ? s->why : NULL);
 		if (err || s->rung == RUNG_NONE)
 			continue;
-		err = store__put(&r->store, "UPDATE probe SET seen = ? WHERE run_id = ? AND name = ?",
+		err = store__put(&r->store,
+				 "UPDATE probe SET seen = ? WHERE run_id = ? AND name = ?",
 				 "iit", (int64_t)s->count.seen, r->id, s->name);
 		if (!err && r->o->events)
 			err = store__put(&r->store, "UPDATE probe SET submitted = ?, lost = ? "
@@ -391,9 +395,9 @@ static int put_invalid(struct run *r)
 int run__store_end(struct run *r)
 {
 	int (*const put[])(struct run *r) = {
-		put_labels_and_facts, put_counters, put_probe_counters, put_probe_hists, put_results,
-		put_samples, put_probes, put_accounting, put_lost_by_cpu, put_cost, put_events,
-		put_invalid,
+		put_labels_and_facts, put_counters, put_probe_counters, put_probe_hists,
+		put_results, put_samples, put_probes, put_accounting, put_lost_by_cpu, put_cost,
+		put_events, put_invalid,
 	};
 	size_t i;
 	int err;

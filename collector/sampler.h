@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Time series while the workload runs: counters and gauges of /proc/vmstat, pages per zone. A series
- * that the kernel does not have is not sampled.
+ * Time series while the workload runs: counters and gauges of /proc/vmstat, pages per zone. What
+ * the kernel does not have is not sampled.
  */
 #ifndef MIGRC_SAMPLER_H
 #define MIGRC_SAMPLER_H

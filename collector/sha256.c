@@ -10,8 +10,8 @@ static uint32_t rotr(uint32_t x, unsigned int n)
 }
 
 /*
- * The constants of FIPS 180-4, sections 4.2.2 and 5.3.3: the first 32 bits of the fractional parts of
- * the cube roots (and, for the first 8, of the square roots) of the first 64 primes. Found by whole
+ * The constants of FIPS 180-4, sections 4.2.2 and 5.3.3: the first 32 bits of the fractional parts
+ * of the cube roots (and, for the first 8, of the square roots) of the first 64 primes. Found by whole
  * numbers: floor(root(p * 2^(32 * n))) mod 2^32, bit by bit.
  */
 static uint32_t root_fraction(unsigned int prime, unsigned int n)

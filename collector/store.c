@@ -203,7 +203,8 @@ int store__start_run(struct store *s, const struct run_start *start, int64_t *ru
 {
 	static const char sql[] =
 		"INSERT INTO run (uuid, arm, block, position, boot_id, workload, command, state, "
-		"started_ns, emulated, tool_version) VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?)";
+		"started_ns, emulated, tool_version) "
+		"VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?)";
 	char uuid[64], boot_id[64];
 	char types[] = "ttiitttiit";
 	int err;

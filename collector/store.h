@@ -54,8 +54,8 @@ int store__end_run(struct store *s, int64_t run_id, const struct run_end *end);
 
 /*
  * Put one row within the caller's transaction. types has a letter for each `?` of sql: i int64_t,
- * d double, t const char * (NULL is NULL), n a NULL without argument. sql is compared by address: use
- * one constant for many rows and it is prepared once.
+ * d double, t const char * (NULL is NULL), n a NULL without argument. sql is compared by address:
+ * use one constant for many rows and it is prepared once.
  */
 int store__put(struct store *s, const char *sql, const char *types, ...);
 

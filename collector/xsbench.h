@@ -23,7 +23,7 @@ struct xsbench {
 void xsbench__line(struct xsbench *x, const char *line);
 /* Did it finish its work, whatever its exit code? */
 bool xsbench__is_success(const struct xsbench *x);
-/* Add metrics lookups_per_s and runtime, texts checksum and checksum_valid. 0 or as results__add_*. */
+/* Add lookups_per_s, runtime, and texts checksum, checksum_valid. 0 or as results__add_*(). */
 int xsbench__results(const struct xsbench *x, struct results *r);
 
 #endif /* MIGRC_XSBENCH_H */

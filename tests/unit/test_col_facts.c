@@ -152,7 +152,7 @@ static void test_ad_bits_elsewhere(void **state)
 	};
 
 	(void)state;
-	assert_string_equal(ad_bits__derive(&in), "no");	/* before the bits were kept at all */
+	assert_string_equal(ad_bits__derive(&in), "no");	/* too old */
 	in.release = "6.1.0";
 	assert_string_equal(ad_bits__derive(&in), "yes");
 	in.has_swap = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `migrc record` as a program, on this machine. What it needs of the kernel (the right to use BPF, BTF)
- * may be missing here, in a container say; the tests that need it are skipped then, and say so.
+ * `migrc record` as a program, on this machine. What it needs of the kernel (the right to use BPF,
+ * BTF) may be missing here, in a container say; the tests that need it are skipped then, and say so.
  */
 #include <errno.h>
 #include <fcntl.h>

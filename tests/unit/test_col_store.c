@@ -198,7 +198,7 @@ static void test_read_only(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* Killed in the midst of its last transaction: readable, the run still 'running', earlier ones whole. */
+/* Killed in the midst of its last transaction: readable, that run 'running', earlier ones whole. */
 static void test_kill(void **state)
 {
 	struct world *w = *state;

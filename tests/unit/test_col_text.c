@@ -99,7 +99,7 @@ static void test_read_file(void **state)
 	assert_string_equal(line, "Linux");
 }
 
-/* The examples of FIPS 180-4, and lengths around the padding's edges against each other's prefix. */
+/* The examples of FIPS 180-4. */
 static void test_sha256(void **state)
 {
 	static const struct {
