@@ -118,7 +118,7 @@ main() {
 	need_command cpio cpio
 	mkdir -p "$OUT"
 	accel__choose "$PRESET" "$KERNEL" "$INITRD"
-	[ -z "$WHY" ] || [ -n "${MIGRC_PROGRESS:-}" ] || say ACCEL "$ACCEL: $WHY"
+	[ -z "$WHY" ] || [ -n "${MIGRC_ACCEL_SAID:-}" ] || say ACCEL "$ACCEL: $WHY"
 	plan_with_facts > "$OUT/plan"
 	qemu__initrd "$INITRD" "$OUT/plan" "$OUT/initrd" "${FILES[@]}"
 	qemu__args "$PRESET" "$ACCEL" "$KERNEL" "$OUT/initrd"

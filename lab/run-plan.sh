@@ -52,6 +52,7 @@ boot_one() {
 		--initrd "$INITRD" --plan "$dir/guest-plan" --out "$dir" --preset "$PRESET" \
 		--limit "$(plan__limit "$PLAN")" 8>&- &
 	BOOT=$!
+	export MIGRC_ACCEL_SAID=1
 	trap stop INT TERM
 	wait "$BOOT" || rc=$?
 	trap - INT TERM

@@ -36,7 +36,8 @@ unframe__one() {
 		rm -f "$part"
 		return 1
 	fi
-	gzip -dc "$part" > "$dir/$name"
+	gzip -dc "$part" > "$part.whole" || die "$dir/$name" "could not be written" "see whether the disk is full"
+	mv "$part.whole" "$dir/$name"
 	rm -f "$part"
 	echo "$name"
 }
