@@ -113,7 +113,7 @@ if [ "$(sql "SELECT count(*) FROM run WHERE arm = 'check'")" -gt 0 ]; then
 		CASE workload
 		WHEN 'fails' THEN state = 'failed' AND exit_code = 3
 		WHEN 'hangs' THEN state = 'failed' AND timed_out AND term_signal = 15
-		WHEN 'interrupted' THEN state = 'interrupted' AND term_signal = 2
+		WHEN 'interrupted' THEN state = 'interrupted' AND term_signal = 15
 		ELSE state = 'complete' AND exit_code = 0 END"
 	rule "a command that is not there leaves no run" \
 		"SELECT id FROM run WHERE workload = 'missing'"

@@ -53,10 +53,11 @@ check "a workload that hangs" 1 $?
 record missing -- /no/such/program 2> /dev/null
 check "a workload that is not there" 2 $?
 
-record interrupted -- sleep 100 2> /dev/null &
+# TERM: a shell without job control has its background jobs ignore INT.
+migrc record -o "$DB" --arm check --workload interrupted -- sleep 100 2> /dev/null &
 pid=$!
-sleep 5
-kill -INT $pid
+sleep 10
+kill -TERM $pid
 wait $pid
 check "an interrupted run" 1 $?
 
