@@ -48,8 +48,7 @@ build: $(B)/migrc $(WL_BIN)
 
 $(B)/migrc: $(B)/collector/main.o $(B)/libmigrc.a
 	$(say) LINK $@
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -Wl,--whole-archive $(B)/libmigrc.a \
-		-Wl,--no-whole-archive $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(B)/libmigrc.a: $(LIB_OBJ)
 	$(say) AR $@

@@ -7,15 +7,6 @@
 #include "collector/cmd.h"
 #include "collector/err.h"
 
-/* A tree in which a room is not built yet still links; its command then says so. */
-#pragma weak cmd_record
-#pragma weak cmd_doctor
-#pragma weak cmd_runs
-#pragma weak cmd_show
-#pragma weak cmd_compare
-#pragma weak cmd_report
-#pragma weak cmd_lab
-
 struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
@@ -88,10 +79,6 @@ int main(int argc, char **argv)
 	cmd = command__find(argv[1]);
 	if (!cmd)
 		return EXIT_TOOL;
-	if (!cmd->run) {
-		err__print("%s: not part of this build; build the whole tree", cmd->name);
-		return EXIT_UNSUPPORTED;
-	}
 	snprintf(name, sizeof(name), "migrc %s", cmd->name);
 	argv[1] = name;
 	return cmd->run(argc - 1, argv + 1);

@@ -34,7 +34,8 @@ static const struct argp_option options[] = {
 };
 
 static const char doc[] =
-	"Run a command with the probes attached and store one run.\v"
+	"Run a command with the probes attached and store one run. Processes of its group that it "
+	"leaves behind are killed when it has ended.\v"
 	"Examples:\n"
 	"  migrc record --arm stock -- xs -g 800 -p 20000\n"
 	"  migrc record --arm migrc --block 1 --timeout 120 -- XSBench -s large -g 800\n\n"

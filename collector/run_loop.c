@@ -208,6 +208,8 @@ static int run__until_end(struct run *r, struct due *due, int signal_fd)
 		}
 	}
 	run__note_end(r);
+	/* What it left running in the background would run into the next measurement. */
+	workload__signal(&r->workload, SIGKILL);
 	return err ? err : ended < 0 ? ended : 0;
 }
 
@@ -245,6 +247,6 @@ int run__loop(struct run *r)
 	err = run__until_end(r, &due, signal_fd);
 	close(signal_fd);
 	if (err)
-		err__print("record: while running: %s; what was measured is stored", strerror(-err));
+		err__print("record: while running: %s; the workload was ended", strerror(-err));
 	return err;
 }

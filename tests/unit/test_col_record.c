@@ -199,6 +199,28 @@ static void test_timeout(void **state)
 	assert_int_equal(query(w, "SELECT count(*) FROM metric WHERE name = 'm'"), 1);
 }
 
+/* What it left in the background is gone with it, and does not keep the run waiting. */
+static void test_left_behind(void **state)
+{
+	static const char * const args[] = {
+		"--", "sh", "-c", "trap '' TERM; sleep 79 & echo $!", NULL,
+	};
+	struct world *w = *state;
+	char pid[32] = "";
+	FILE *f;
+	int i;
+
+	assert_int_equal(finish(start(w, args)), 0);
+	assert_true(query(w, "SELECT wall_ns FROM run") < 70000000000);
+	f = fopen(w->out, "r");
+	assert_non_null(f);
+	assert_non_null(fgets(pid, sizeof(pid), f));
+	fclose(f);
+	for (i = 0; i < 100 && !kill(atoi(pid), 0); i++)
+		usleep(50000);
+	assert_int_equal(kill(atoi(pid), 0), -1);
+}
+
 static void test_interrupted(void **state)
 {
 	static const char * const args[] = { "--", "sleep", "77", NULL };
@@ -300,6 +322,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_events, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_failed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_timeout, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_left_behind, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_interrupted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_killed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_command_not_found, setup, teardown),
