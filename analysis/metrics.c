@@ -16,7 +16,6 @@ const struct metrics_name metrics_refused[] = {
 	{ "migrc_refused_large", "large folio" },
 	{ "migrc_refused_cap", "the node's cap was reached" },
 	{ "migrc_refused_pressure", "memory pressure" },
-	{ "migrc_refused_nomem", "no memory to remember it" },
 	{ "migrc_refused_other", "another reason" },
 };
 const size_t metrics_nr_refused = sizeof(metrics_refused) / sizeof(metrics_refused[0]);
@@ -188,9 +187,7 @@ static double sum_present(double sum, double more)
 /* Sums of the patch's counters; absent where the kernel does not count deferrals. */
 static void collect_eligible(struct an_compare *c)
 {
-	static const char *const able[] = {
-		"migrc_refused_cap", "migrc_refused_pressure", "migrc_refused_nomem",
-	};
+	static const char *const able[] = { "migrc_refused_cap", "migrc_refused_pressure" };
 	static const struct spec needing = { "folios needing a flush", "count", AN_DEFERRAL,
 					    AN_NONE,
 					     false };
@@ -231,6 +228,8 @@ static void collect_patch(struct an_compare *c)
 		collect_patch_counter(c, metrics_released[k].name, label);
 		free(label);
 	}
+	/* Batches, not folios: not a part of the sums above. */
+	collect_patch_counter(c, "migrc_refused_nomem", "batches without memory to defer");
 	collect_patch_counter(c, "migrc_flushes", "flushes that deferral paid itself");
 	collect_patch_counter(c, "migrc_waits", "writers that had to wait");
 }
