@@ -48,9 +48,21 @@ static const char *kconfig__option(const char *line)
 	return strncmp(line, "CONFIG_", 7) ? NULL : line;
 }
 
+/* What the patch adds to a configuration, and the name of the build. */
+static bool kconfig__of_patch(const char *option)
+{
+	static const char *const prefix[] = {
+		"CONFIG_MIGRC", "CONFIG_ARCH_HAS_TLBBATCH_FOLD", "CONFIG_LOCALVERSION=",
+	};
+
+	for (size_t i = 0; i < sizeof(prefix) / sizeof(prefix[0]); i++)
+		if (!strncmp(option, prefix[i], strlen(prefix[i])))
+			return true;
+	return false;
+}
+
 void kconfig__digest(char *text, char out[SHA256__HEX_SIZE])
 {
-	static const char patch[] = "CONFIG_MIGRC", version[] = "CONFIG_LOCALVERSION=";
 	struct sha256 sha;
 	const char *option;
 	char *line;
@@ -58,8 +70,7 @@ void kconfig__digest(char *text, char out[SHA256__HEX_SIZE])
 	sha256__init(&sha);
 	while ((line = text__next_line(&text))) {
 		option = kconfig__option(line);
-		if (!option || !strncmp(option, patch, strlen(patch)) ||
-		    !strncmp(option, version, strlen(version)))
+		if (!option || kconfig__of_patch(option))
 			continue;
 		sha256__add(&sha, line, strlen(line));
 		sha256__add(&sha, "\n", 1);

@@ -46,7 +46,7 @@ static void test_kconfig_digest(void **state)
 	digest("# Linux/x86 6.12.1 Kernel Configuration\nCONFIG_NUMA=y\n# CONFIG_KSM is not set\n"
 	       "CONFIG_LOCALVERSION=\"-stock\"\n", stock);
 	digest("# Linux/x86 6.12.1-migrc Kernel Configuration\nCONFIG_NUMA=y\nCONFIG_MIGRC=y\n"
-	       "# CONFIG_MIGRC_DEBUG is not set\n# CONFIG_KSM is not set\n"
+	       "CONFIG_ARCH_HAS_TLBBATCH_FOLD=y\n# CONFIG_MIGRC_DEBUG is not set\n# CONFIG_KSM is not set\n"
 	       "CONFIG_LOCALVERSION=\"-migrc\"\n", patched);
 	digest("CONFIG_NUMA=y\nCONFIG_KSM=y\n", other);
 	assert_string_equal(stock, patched);
