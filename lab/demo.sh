@@ -35,6 +35,8 @@ judged() {
 # shellcheck disable=SC2317
 report() {
 	[ -f "$OUT/runs.db" ] || die "report" "no boot brought a run back" "see $OUT/boots.tsv and the logs that it names" "$EX_INVALID"
+	# An old report must not stand for these runs.
+	rm -f "$OUT/report.html"
 	judged "$ROOT/build/migrc" report -d "$OUT/runs.db" -o "$OUT/report.html"
 }
 
@@ -42,7 +44,7 @@ report() {
 # shellcheck disable=SC2317
 build() {
 	# The caller may be make: its job server does not reach through a script.
-	env -u MAKEFLAGS -u MFLAGS make -C "$ROOT" build
+	env -u MAKEFLAGS -u MFLAGS make --no-print-directory -C "$ROOT" build
 }
 
 main() {
@@ -57,6 +59,7 @@ main() {
 	timing__step report 5 report
 	judged "$ROOT/build/migrc" compare -d "$OUT/runs.db"
 	timing__table
+	[ -f "$OUT/report.html" ] || die "report" "not written" "see the message above; the runs are in $OUT/runs.db" "$STATUS"
 	echo "$OUT/report.html"
 	exit "$STATUS"
 }

@@ -14,7 +14,7 @@ PASSED=0 FAILED=()
 # shellcheck disable=SC2317 # these two are called through timing__step
 # The caller is make: its job server does not reach through a script.
 target() {
-	env -u MAKEFLAGS -u MFLAGS make -C "$ROOT" "$1"
+	env -u MAKEFLAGS -u MFLAGS make --no-print-directory -C "$ROOT" "$1"
 }
 
 # suite NAME FIRST COMMAND...: a step that may fail and is counted.
