@@ -28,6 +28,11 @@ prepare() {
 	flock -n 8 || die "$OUT" "another run writes there" "wait for it, or name another folder"
 	"$LAB/make-initramfs.sh" "$OUT/.initramfs" 8>&-
 	INITRD=$(cat "$OUT/.initramfs")
+	# A copy of one's own: a build beside this run replaces the one in the cache.
+	rm -f "$OUT"/.initramfs-*
+	cp "$INITRD" "$OUT/.initramfs-$(basename "$INITRD")" ||
+		die "initramfs" "could not be copied to $OUT" "see whether the disk is full, and repeat"
+	INITRD=$OUT/.initramfs-$(basename "$INITRD")
 	mapfile -t kernels < <(plan__lines "$PLAN" arm | awk '!seen[$2]++ { print $2 }')
 	"$LAB/build-kernel.sh" "${kernels[@]}" 8>&-
 }

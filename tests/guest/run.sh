@@ -87,7 +87,7 @@ boot() {
 		cat
 	} > "$dir/guest-plan"
 	say BOOT "$1 (at most $2 s)"
-	MIGRC_ACCEL_SAID=1 MIGRC_PROGRESS=$1 "$LAB/boot.sh" --kernel "$CACHE/kernels/stock/bzImage" --initrd "$(cat "$OUT/plan/.initramfs")" \
+	MIGRC_ACCEL_SAID=1 MIGRC_PROGRESS=$1 "$LAB/boot.sh" --kernel "$CACHE/kernels/stock/bzImage" --initrd "$(echo "$OUT"/plan/.initramfs-*)" \
 		--plan "$dir/guest-plan" --out "$dir" --limit "$2" "${@:3}" || true
 	OUTCOME=$(cut -f1 "$dir/outcome")
 }

@@ -19,7 +19,8 @@ done
 END
 cat > "$R/lab/make-initramfs.sh" <<'END'
 #!/bin/bash
-echo "$(cat "$FAKE/initrd").cpio.gz" > "$1"
+touch "$FAKE/$(cat "$FAKE/initrd").cpio.gz"
+echo "$FAKE/$(cat "$FAKE/initrd").cpio.gz" > "$1"
 END
 cat > "$R/lab/boot.sh" <<'END'
 #!/bin/bash
