@@ -28,8 +28,8 @@ while [ $# -gt 1 ]; do declare "${1#--}=$2"; shift 2; done
 arm=$(sed -n 's/^arm //p' "$plan") position=$(sed -n 's/^position //p' "$plan")
 echo "$arm $position" >> "$LOG"
 if [ -e "$FAKE/slow-$position" ]; then
-	trap 'exit 130' TERM
 	sleep 60 &
+	trap 'kill $!; exit 130' TERM
 	wait $!
 fi
 outcome=ok
