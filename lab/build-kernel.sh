@@ -116,23 +116,23 @@ build_failed() {
 
 # shellcheck disable=SC2317 # called by the trap
 stopped() {
+	[ -z "$WATCHER" ] || kill "$WATCHER" 2>/dev/null || true
 	progress_end
 	warn "kernel" "stopped; repeat the command to go on where it was"
 	exit 130
 }
 
 compile() {
-	local tree=$1 build=$2 arm=$3 log=$2/build.log start watcher objects rc=0
+	local tree=$1 build=$2 arm=$3 log=$2/build.log start objects rc=0
 	start=$(now)
 	: > "$log"
 	watch_build "$log" "$arm" &
-	watcher=$!
-	trap 'kill "$watcher"; stopped' INT TERM
+	WATCHER=$!
 	# In the foreground, so that Ctrl-C reaches make itself.
 	kmake "$tree" "$build" "$arm" bzImage >> "$log" 2>&1 || rc=$?
-	trap - INT TERM
-	kill "$watcher" 2>/dev/null || true
-	wait "$watcher" 2>/dev/null || true
+	kill "$WATCHER" 2>/dev/null || true
+	wait "$WATCHER" 2>/dev/null || true
+	WATCHER=
 	progress_end
 	[ "$rc" -eq 0 ] || build_failed "$log" "$arm"
 	objects=$(objects_done "$log")
@@ -193,6 +193,8 @@ main() {
 		arm_read "$arm"
 	done
 	lock kernel
+	WATCHER=
+	trap stopped INT TERM
 	"$LAB/fetch-kernel-source.sh" "$CACHE/source-path" 9>&-
 	SRC=$(cat "$CACHE/source-path")
 	SRC_DIGEST=$(source_digest "$SRC")
