@@ -1,0 +1,89 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The build matrix as data: config/check.matrix names the cells, config/check.objects what each of
+# them compiles. A line that cannot be right stops everything: a cell that silently checks less than
+# it says is worse than none.
+
+# matrix__lines FILE: "NUMBER LINE", without comments and empty lines, blanks squeezed.
+matrix__lines() {
+	awk '{ sub(/#.*/, ""); $1 = $1 } NF { print NR, $0 }' "$1"
+}
+
+matrix__bad() {
+	die "$1:$2" "$3" "see the head of the file for its columns"
+}
+
+# matrix__toggles LIST: one KEY=VALUE a line, with its mark "?", if it has one.
+matrix__toggles() {
+	[ "$1" = - ] || printf '%s\n' "${1//,/$'\n'}"
+}
+
+matrix__check_toggles() {
+	local toggle
+	while read -r toggle; do
+		[[ $toggle =~ ^[A-Z0-9_]+=([ymn]|[0-9]+)\??$ ]] || matrix__bad "$1" "$2" "$toggle is not OPTION=y|m|n|NUMBER"
+	done < <(matrix__toggles "$3")
+}
+
+# matrix__fragments BASE: the file names of base configurations, one a line.
+matrix__fragments() {
+	[ "$1" = - ] || printf '%s\n' "${1//+/$'\n'}"
+}
+
+matrix__check_base() {
+	local fragment
+	while read -r fragment; do
+		[ -r "$LAB/config/$fragment" ] || matrix__bad "$1" "$2" "no file lab/config/$fragment"
+	done < <(matrix__fragments "$3")
+}
+
+# matrix__cells FILE: "NAME ARCH COMPILER BASE TOGGLES SERIES ARGS" a line, all of them sound.
+matrix__cells() {
+	local number name arch compiler base toggles series args rest seen=" "
+	while read -r number name arch compiler base toggles series args rest; do
+		[ -n "$args" ] && [ -z "$rest" ] || matrix__bad "$1" "$number" "7 columns are wanted"
+		[[ $name =~ ^[a-z0-9_-]+$ ]] || matrix__bad "$1" "$number" "$name is not a name"
+		[[ $seen != *" $name "* ]] || matrix__bad "$1" "$number" "a second cell $name"
+		seen+="$name "
+		[ -n "$(matrix__cross "$arch")" ] || matrix__bad "$1" "$number" "unknown architecture $arch"
+		case $compiler in
+		gcc | clang) ;;
+		*) matrix__bad "$1" "$number" "unknown compiler $compiler" ;;
+		esac
+		matrix__check_base "$1" "$number" "$base"
+		matrix__check_toggles "$1" "$number" "$toggles"
+		[ -r "$ROOT/kernel-patch/$series/series" ] || matrix__bad "$1" "$number" "no series kernel-patch/$series"
+		[[ $args =~ ^(-|[A-Z]=[0-9a-z]+)$ ]] || matrix__bad "$1" "$number" "$args is no argument of make"
+		printf '%s\n' "$name $arch $compiler $base $toggles $series $args"
+	done < <(matrix__lines "$1")
+	[ "$seen" != " " ] || die "$1" "names no cell" "restore it"
+}
+
+# matrix__cross ARCH: the prefix of its gcc, - for this machine's own, nothing if ARCH is unknown.
+# Debian's package is gcc-PREFIX without the last dash.
+matrix__cross() {
+	case $1 in
+	x86_64 | i386 | um) [ "$(uname -m)" = x86_64 ] && echo - || echo x86_64-linux-gnu- ;;
+	arm64) echo aarch64-linux-gnu- ;;
+	riscv) echo riscv64-linux-gnu- ;;
+	alpha | m68k) echo "$1-linux-gnu-" ;;
+	esac
+}
+
+# matrix__objects FILE ARCH CONFIG: the objects that a kernel of CONFIG has.
+matrix__objects() {
+	local number object arch option rest
+	while read -r number object arch option rest; do
+		[ -n "$option" ] && [ -z "$rest" ] || matrix__bad "$1" "$number" "3 columns are wanted"
+		[[ ,$arch, == *,$2,* ]] || [ "$arch" = '*' ] || continue
+		[ "$option" = - ] || grep -q "^CONFIG_$option=[ym]\$" "$3" || continue
+		printf '%s\n' "$object"
+	done < <(matrix__lines "$1")
+}
+
+# matrix__unlisted OBJECTS SERIES_DIR: C files of the series that no line of OBJECTS compiles.
+matrix__unlisted() {
+	series__files "$2" | sed -n 's/\.c$/.o/p' |
+		comm -23 - <(matrix__lines "$1" | awk '{ print $2 }' | sort -u)
+}
