@@ -41,7 +41,7 @@ TEST_BIN   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_
 LIBS       := -lbpf -lelf -lz -lsqlite3 -linih -lm -lpthread
 WL_LIBS    := -lnuma -lm -lpthread
 
-.PHONY: all build demo test unit lab-test guest-test lab deps help clean distclean install lint
+.PHONY: all build demo test unit lab-test guest-test kernel-check lab deps help clean distclean install lint
 .DEFAULT_GOAL := build
 all: build
 build: $(B)/migrc $(WL_BIN)
@@ -118,6 +118,10 @@ lab-test:
 guest-test: build
 	@tests/guest/run.sh
 
+# CELLS="name ..." for some of lab/config/check.matrix only. Not part of `make test`: the time.
+kernel-check:
+	@lab/kernel-check.sh $(CELLS)
+
 lab: build
 	@lab/build-kernel.sh stock migrc
 	@lab/make-initramfs.sh
@@ -139,7 +143,7 @@ install: build
 	$(Q)install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBEXEC)/workloads
 	$(Q)install -m 755 $(B)/migrc $(DESTDIR)$(PREFIX)/bin/
 	$(Q)$(if $(WL_BIN),install -m 755 $(WL_BIN) $(DESTDIR)$(LIBEXEC)/workloads/)
-	$(Q)cp -R --preserve=mode lab kernel-patch packages.list $(DESTDIR)$(LIBEXEC)/
+	$(Q)cp -R --preserve=mode lab kernel-patch packages.list check-packages.list $(DESTDIR)$(LIBEXEC)/
 	$(say) INSTALL "$(DESTDIR)$(PREFIX)/bin/migrc, $(DESTDIR)$(LIBEXEC)"
 
 help:
@@ -148,6 +152,7 @@ help:
 	@echo 'make            build build/migrc and the workloads'
 	@echo 'make unit       unit tests;  make lab-test   tests of the lab scripts'
 	@echo 'make guest-test the test in a booted guest'
+	@echo 'make kernel-check  the patch in many configurations and architectures (as root)'
 	@echo 'make lab        kernels and initramfs only;  make deps   packages only (as root)'
 	@echo 'make install    to PREFIX ($(PREFIX)), DESTDIR honoured;  make lint   shellcheck'
 	@echo 'make clean      remove build/;  make distclean   remove the kernel cache too'

@@ -77,23 +77,272 @@ cell_key() {
 	} | digest | cut -c1-16
 }
 
-# cell_fragments OUT: the base without what is toggled in OUT/.base, the toggles in OUT/.toggles,
-# those that need not be settable in OUT/.maybe, in the form of KCONFIG_ALLCONFIG.
+# cell_fragments OUT: the toggles in OUT/.toggles, those that need not be settable in OUT/.maybe, what
+# is left of the base in OUT/.base: the last line of each option, in the form of KCONFIG_ALLCONFIG.
 cell_fragments() {
-	local out=$1 fragment toggle
-	: > "$out/.base"
-	: > "$out/.toggles"
-	: > "$out/.maybe"
-	while read -r toggle; do
-		case $toggle in
-		*\?) echo "CONFIG_${toggle%?}" >> "$out/.maybe" ;;
-		*) echo "CONFIG_$toggle" >> "$out/.toggles" ;;
-		esac
-	done < <(matrix__toggles "$TOGGLES")
-	while read -r fragment; do
-		# Not grep -f: a toggle is for one option, and CONFIG_SMP must not take CONFIG_SMPX along.
-		awk -F= 'FNR == 1 { n++ } n < 3 && FILENAME != last { last = FILENAME }
-			FILENAME != ARGV[3] { toggled[$1]; next } !($1 in toggled) && /^CONFIG_/' \
-			"$out/.toggles" "$out/.maybe" "$LAB/config/$fragment" >> "$out/.base"
-	done < <(matrix__fragments "$BASE")
+	local out=$1 fragments
+	matrix__toggles "$TOGGLES" | sed -n '/?$/!s/^/CONFIG_/p' > "$out/.toggles"
+	matrix__toggles "$TOGGLES" | sed -n 's/^\(.*\)?$/CONFIG_\1/p' > "$out/.maybe"
+	mapfile -t fragments < <(matrix__fragments "$BASE" | sed "s|^|$LAB/config/|")
+	[ ${#fragments[@]} -gt 0 ] || fragments=(/dev/null)
+	cat "${fragments[@]}" | awk -F= -v toggles="$out/.toggles" -v maybe="$out/.maybe" '
+		FILENAME == toggles || FILENAME == maybe { toggled[$1]; next }
+		/^CONFIG_/ && !($1 in toggled) { if (!($1 in line)) name[++n] = $1; line[$1] = $0 }
+		END { for (i = 1; i <= n; i++) print line[name[i]] }' "$out/.toggles" "$out/.maybe" - > "$out/.base"
+	cat "$out/.base" "$out/.toggles" "$out/.maybe" > "$out/.fragments"
 }
+
+# configure TREE OUT: allnoconfig with the fragments of the cell.
+configure() {
+	kmake "$1" "$2" KCONFIG_ALLCONFIG="$2/.fragments" allnoconfig > "$2/config.log" 2>&1 && return
+	NOTE="configuration failed: $(grep -m 1 -iE 'error|\*\*\*' "$2/config.log"), see $2/config.log"
+	return 1
+}
+
+# The seed of an architecture: a prepared O= folder, whose scripts and objtool the cells start from.
+# They name their folder and their tree in command lines that make compares; so these are rewritten.
+
+# seed_plant TREE OUT: OUT starts as a copy of the seed, which is made first if there is none.
+seed_plant() {
+	local tree=$1 out=$2 seed=$CHECK/seeds/$SERIES-$ARCH-$COMPILER
+	rm -rf "$out"
+	mkdir -p "$out"
+	if [ "$(cat "$seed/.key" 2>/dev/null)" != "$(seed_key)" ]; then
+		seed_make "$TREE" "$seed" || return
+	fi
+	cp -a "$seed/." "$out/"
+	rm -f "$out/.key" "$out"/.config*
+	find "$out" \( -name '*.cmd' -o -name Makefile -o -name 'FEATURE-DUMP*' \) -type f -print0 |
+		xargs -0 sed -i -e "s|$seed|$out|g" -e "s|$TREE\>|$tree|g"
+	ln -sfn "$tree" "$out/source"
+}
+
+seed_key() {
+	{ echo "$SRC_DIGEST"; "$(compiler_command)" --version; } | digest
+}
+
+seed_make() {
+	local tree=$1 seed=$2
+	rm -rf "$seed"
+	mkdir -p "$seed"
+	cell_fragments "$seed"
+	configure "$tree" "$seed" || return
+	if ! kmake "$tree" "$seed" prepare > "$seed/build.log" 2>&1; then
+		NOTE="make prepare failed: $(first_error "$seed/build.log"), see $seed/build.log"
+		return 1
+	fi
+	seed_key > "$seed/.key"
+}
+
+first_error() {
+	grep -m 1 -E 'error:|\*\*\*|No space left' "$1" || tail -n 1 "$1"
+}
+
+# compile TREE OUT OBJECT...: all of them, also after a failure.
+compile() {
+	local tree=$1 out=$2 rc=0
+	shift 2
+	kmake "$tree" "$out" -k "$@" > "$out/build.log" 2>&1 || rc=$?
+	if grep -q 'No space left' "$out/build.log"; then
+		die "cell $NAME" "no space left in $CACHE" "free some space or set MIGRC_CACHE, and repeat"
+	fi
+	return "$rc"
+}
+
+# warnings TREE OUT: of its log, without what differs from tree to tree: folders, lines, columns.
+warnings() {
+	grep -E 'warning:' "$2/build.log" |
+		sed -E -e "s|$1/||g" -e "s|$2/||g" -e 's|^(\.\./)+||' -e 's/:[0-9]+:([0-9]+:)?/:/' | sort
+}
+
+# baseline: the same objects of the unpatched tree, in BASELINE; once for a cell, where it is needed.
+baseline() {
+	local objects
+	[ -z "$BASELINE" ] || return 0
+	seed_plant "$SRC" "$OUT.unpatched" || return
+	BASELINE=$OUT.unpatched
+	cp "$OUT/.fragments" "$BASELINE/"
+	configure "$SRC" "$BASELINE" || return
+	mapfile -t objects < <(matrix__objects "$OBJECTS" "$ARCH" "$OUT/.config" |
+		while read -r object; do [ ! -e "$SRC/${object%.o}.c" ] || echo "$object"; done)
+	compile "$SRC" "$BASELINE" "${objects[@]}"
+}
+
+# The checks of a cell, in their order; each returns 1 with NOTE set if the cell fails.
+
+check_options() {
+	local lost
+	configure "$TREE" "$OUT" || return
+	lost=$(kconfig__lost "$OUT/.config" "$OUT/.toggles" | paste -sd' ')
+	if [ -n "$lost" ]; then
+		NOTE="option not settable: $lost"
+		return 1
+	fi
+	lost=$(kconfig__lost "$OUT/.config" "$OUT/.base" "$OUT/.maybe" | sed 's/CONFIG_//' | paste -sd' ')
+	[ -z "$lost" ] || NOTE="without $lost"
+}
+
+check_objects() {
+	local object missing=() objects
+	mapfile -t objects < <(matrix__objects "$OBJECTS" "$ARCH" "$OUT/.config")
+	COUNT=${#objects[@]}
+	compile "$TREE" "$OUT" "${objects[@]}" || true
+	for object in "${objects[@]}"; do
+		[ -f "$OUT/$object" ] || missing+=("$object")
+	done
+	[ "${#missing[@]}" -gt 0 ] || return 0
+	NOTE="not compiled: ${missing[*]}: $(first_error "$OUT/build.log" | sed "s|$TREE/||g")"
+	baseline || NOTE="$NOTE (the unpatched tree fails, too: $(first_error "$BASELINE/build.log"))"
+	return 1
+}
+
+check_warnings() {
+	local new old
+	WARNINGS=$(warnings "$TREE" "$OUT" | grep -c . || true)
+	[ "$WARNINGS" -gt 0 ] || return 0
+	baseline || { NOTE="the unpatched tree fails: $(first_error "$BASELINE/build.log")"; return 1; }
+	old=$(warnings "$SRC" "$BASELINE")
+	new=$(comm -23 <(warnings "$TREE" "$OUT") <(printf '%s\n' "$old"))
+	[ -n "$new" ] || return 0
+	NOTE="$(printf '%s\n' "$new" | grep -c .) new warnings: $(printf '%s\n' "$new" | sed -n 1p)"
+	return 1
+}
+
+# Functions of the series that an object wants and none defines: a whole kernel would not link.
+check_links() {
+	local objects undefined
+	mapfile -t objects < <(matrix__objects "$OBJECTS" "$ARCH" "$OUT/.config" | sed "s|^|$OUT/|")
+	undefined=$("$(nm_command)" -A "${objects[@]}" | awk -v own="$OWN_SYMBOLS" '
+		{ file = $1; sub(/:.*/, "", file); sub(/.*\//, "", file) }
+		$NF !~ own { next }
+		$(NF - 1) == "U" { wants[$NF] = wants[$NF] " " file; next }
+		$(NF - 1) ~ /^[A-Zvw]$/ { defined[$NF] }
+		END { for (s in wants) if (!(s in defined)) printf "%s (%s) ", s, substr(wants[s], 2) }')
+	[ -n "$undefined" ] || return 0
+	NOTE="would not link: ${undefined% }"
+	return 1
+}
+
+# cell_read LINE: into globals, as every step of a cell wants most of them.
+cell_read() {
+	read -r NAME ARCH COMPILER BASE TOGGLES SERIES ARGS <<< "$1"
+	CROSS=$(matrix__cross "$ARCH")
+	TREE=$CHECK/trees/$SERIES@$(basename "$SRC")
+	OUT=$CHECK/cells/$NAME
+	NOTE='' COUNT=- WARNINGS=- BASELINE=''
+}
+
+# cell_checks: a failed cell leaves its O= folders for whoever looks into it.
+cell_checks() {
+	seed_plant "$TREE" "$OUT" || return
+	cell_fragments "$OUT"
+	check_options && check_objects && check_warnings && check_links || return
+	rm -rf "$OUT" "$OUT.unpatched"
+}
+
+row() {
+	TABLE+=("$(printf '%-4s  %-18s %-7s %-6s %7s %8s %6s  %s' "$1" "$NAME" "$ARCH" "$COMPILER" \
+		"$COUNT" "$WARNINGS" "$2" "$NOTE")")
+	say "$1" "$NAME ($2 s)${NOTE:+: $NOTE}"
+}
+
+cell_run() {
+	local tool key start passed=$CHECK/passed
+	cell_read "$1"
+	tool=$(missing_tool)
+	if [ -n "$tool" ]; then
+		NOTE="no ${tool% *}: install the package ${tool#* }"
+		SKIPPED=$((SKIPPED + 1))
+		row SKIP 0
+		return
+	fi
+	key=$(cell_key "$1")
+	if [ -r "$passed/$NAME-$key" ]; then
+		read -r COUNT WARNINGS NOTE < "$passed/$NAME-$key"
+		NOTE="${NOTE:+$NOTE; }known"
+		PASSED=$((PASSED + 1))
+		row ok 0
+		return
+	fi
+	start=$(now)
+	progress "$NAME"
+	if cell_checks; then
+		rm -f "$passed/$NAME"-????????????????
+		echo "$COUNT $WARNINGS $NOTE" > "$passed/$NAME-$key"
+		PASSED=$((PASSED + 1))
+		progress_end
+		row ok $(($(now) - start))
+	else
+		FAILED=$((FAILED + 1))
+		progress_end
+		row FAIL $(($(now) - start))
+	fi
+}
+
+# prepare: source, and a patched tree for each series of the cells.
+prepare() {
+	local series unlisted
+	"$LAB/fetch-kernel-source.sh" "$CACHE/source-path" 9>&-
+	SRC=$(cat "$CACHE/source-path")
+	SRC_DIGEST=$(tree__digest "$SRC")
+	mkdir -p "$CHECK/trees" "$CHECK/cells" "$CHECK/seeds" "$CHECK/passed"
+	while read -r series; do
+		unlisted=$(matrix__unlisted "$OBJECTS" "$ROOT/kernel-patch/$series" | paste -sd' ')
+		[ -z "$unlisted" ] || die "$OBJECTS" "does not name $unlisted of series $series" "add a line for each"
+		tree__sync "$SRC" "$ROOT/kernel-patch/$series" "$CHECK/trees/$series@$(basename "$SRC")"
+	done < <(printf '%s\n' "${CELLS[@]}" | awk '{ print $6 }' | sort -u)
+}
+
+run_cells() {
+	local cell
+	for cell in "${CELLS[@]}"; do
+		cell_run "$cell"
+	done
+}
+
+# install_packages: as root, what is missing; a cell without its compiler is a SKIP, not the end.
+install_packages() {
+	[ "$(id -u)" -eq 0 ] || return 0
+	"$LAB/install-packages.sh" "$ROOT/check-packages.list" ||
+		warn "kernel-check" "goes on without what could not be installed"
+}
+
+# choose NAME...: CELLS, all or those named.
+choose() {
+	local name cells
+	cells=$(matrix__cells "$MATRIX")
+	if [ $# -eq 0 ]; then
+		mapfile -t CELLS <<< "$cells"
+		return
+	fi
+	CELLS=()
+	for name in "$@"; do
+		CELLS+=("$(awk -v name="$name" '$1 == name' <<< "$cells")")
+		[ -n "${CELLS[-1]}" ] || die "cell $name" "not in check.matrix" \
+			"choose from: $(awk '{ print $1 }' <<< "$cells" | paste -sd' ')"
+	done
+}
+
+main() {
+	local pair
+	choose "$@"
+	for pair in make:make flex:flex bison:bison bc:bc git:git rsync:rsync nm:binutils; do
+		need_command "${pair%:*}" "${pair#*:}"
+	done
+	install_packages
+	need_space "$CHECK" "$SPACE_MB" "kernel-check"
+	lock check
+	PASSED=0 FAILED=0 SKIPPED=0 TABLE=()
+	timing__begin kernel-check
+	timing__step source 90 prepare
+	timing__step cells $((40 * ${#CELLS[@]})) run_cells
+	printf '\n%-4s  %-18s %-7s %-6s %7s %8s %6s\n' "" cell arch cc objects warnings s
+	printf '%s\n' "${TABLE[@]}"
+	timing__table
+	printf '\n%d passed, %d failed%s\n' "$PASSED" "$FAILED" \
+		"$([ "$SKIPPED" -eq 0 ] || echo ", $SKIPPED skipped for want of a package")"
+	[ "$FAILED" -eq 0 ] || exit 1
+	[ "$PASSED" -gt 0 ] || exit "$EX_TOOL"
+}
+
+main "$@"; exit

@@ -7,7 +7,7 @@
 
 # matrix__lines FILE: "NUMBER LINE", without comments and empty lines, blanks squeezed.
 matrix__lines() {
-	awk '{ sub(/#.*/, ""); $1 = $1 } NF { print NR, $0 }' "$1"
+	awk '{ sub(/#.*/, "") } NF { $1 = $1; print NR, $0 }' "$1"
 }
 
 matrix__bad() {

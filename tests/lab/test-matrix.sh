@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The parser of the build matrix: what it takes, what it refuses, which objects a cell gets.
+. "$(dirname "$0")/lib.sh"
+PARTS=(tree matrix)
+
+# refused WHAT MESSAGE LINE...: a matrix of these lines stops with exit code 2 and that message.
+refused() {
+	local what=$1 want=$2 message status
+	shift 2
+	printf '%s\n' "$@" > "$WORK/bad.matrix"
+	message=$(lab matrix__cells "$WORK/bad.matrix" 2>&1 >/dev/null)
+	status=$?
+	is "$what: status" 2 "$status"
+	has "$what: message" "$want" "$message"
+}
+
+GOOD='one x86_64 gcc guest.config+migrc.config SMP=n,NR_CPUS=8?,CMA=m 6.12 W=1'
+printf '%s\n' '# comment' '' "  ${GOOD// /   }  # why" 'two   riscv gcc - - 6.12 -' > "$WORK/good.matrix"
+is "cells" "$GOOD"$'\n'"two riscv gcc - - 6.12 -" "$(lab matrix__cells "$WORK/good.matrix")"
+is "toggles" "SMP=n NR_CPUS=8?" "$(lab matrix__toggles 'SMP=n,NR_CPUS=8?' | paste -sd' ')"
+is "no toggles" "" "$(lab matrix__toggles -)"
+
+refused "column missing" "bad.matrix:2: 7 columns" "$GOOD" "two x86_64 gcc - - 6.12"
+refused "column too many" "7 columns" "$GOOD x"
+refused "name twice" "second cell one" "$GOOD" "$GOOD"
+refused "architecture" "unknown architecture vax" "one vax gcc - - 6.12 -"
+refused "compiler" "unknown compiler tcc" "one x86_64 tcc - - 6.12 -"
+refused "fragment" "no file lab/config/none.config" "one x86_64 gcc none.config - 6.12 -"
+refused "toggle without value" "SMP is not" "one x86_64 gcc - CMA=y,SMP 6.12 -"
+refused "toggle with prefix in lower case" "smp=y is not" "one x86_64 gcc - smp=y 6.12 -"
+refused "series" "no series kernel-patch/5.0" "one x86_64 gcc - - 5.0 -"
+refused "argument" "is no argument of make" "one x86_64 gcc - - 6.12 clean"
+refused "empty" "names no cell" "# nothing"
+
+printf '%s\n' 'mm/a.o * -' 'mm/b.o * KSM' 'mm/c.o * SMP' 'mm/d.o x86_64,i386 -' 'mm/e.o riscv MOD' > "$WORK/objects"
+printf '%s\n' '# CONFIG_KSM is not set' 'CONFIG_SMP=y' 'CONFIG_KSM_X=y' 'CONFIG_MOD=m' > "$WORK/config"
+is "objects of i386" "mm/a.o mm/c.o mm/d.o" "$(lab matrix__objects "$WORK/objects" i386 "$WORK/config" | paste -sd' ')"
+is "objects of riscv" "mm/a.o mm/c.o mm/e.o" "$(lab matrix__objects "$WORK/objects" riscv "$WORK/config" | paste -sd' ')"
+
+mkdir "$WORK/series"
+echo one.patch > "$WORK/series/series"
+printf '%s\n' '--- a/mm/a.c' '+++ b/mm/a.c' '--- a/mm/new.c' '+++ b/mm/new.c' '+++ b/mm/a.h' > "$WORK/series/one.patch"
+is "unlisted" "mm/new.o" "$(lab matrix__unlisted "$WORK/objects" "$WORK/series")"
+
+# The repository's own files.
+is "check.matrix is sound" 0 "$(lab matrix__cells "$TOP/lab/config/check.matrix" > /dev/null; echo $?)"
+for series in $(lab matrix__cells "$TOP/lab/config/check.matrix" | awk '{ print $6 }' | sort -u); do
+	is "check.objects names all of $series" "" \
+		"$(lab matrix__unlisted "$TOP/lab/config/check.objects" "$TOP/kernel-patch/$series" | paste -sd' ')"
+done
+finish
