@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,6 +30,10 @@ static unsigned long long taint__read(void)
 /* A command that is not there is told before anything is attached or stored. */
 static int check_command(const char *program)
 {
+	if (!*program) {
+		err__print("record: the command is an empty word; give a program after --");
+		return EXIT_TOOL;
+	}
 	switch (workload__find(program)) {
 	case 0:
 		return EXIT_GOOD;
@@ -74,7 +79,7 @@ static int run__attach(struct run *r)
 }
 
 /* Facts of the machine, then the user's over them. */
-static int run__collect_facts(struct run *r, bool *emulated)
+static int run__collect_facts(struct run *r)
 {
 	const struct facts *given = &r->o->facts;
 	const char *accelerator;
@@ -86,21 +91,21 @@ static int run__collect_facts(struct run *r, bool *emulated)
 		err = facts__set(&r->facts, given->fact[i].class, given->fact[i].key,
 				 given->fact[i].value);
 	accelerator = facts__get(&r->facts, "accelerator");
-	*emulated = r->o->emulated || (accelerator && !strcmp(accelerator, "tcg"));
+	r->emulated = r->o->emulated || (accelerator && !strcmp(accelerator, "tcg"));
 	if (err)
 		err__print("machine facts: %s; mount /proc and /sys", strerror(-err));
 	return err;
 }
 
 /* The row that says that a run is under way. */
-static int run__announce(struct run *r, bool emulated)
+static int run__announce(struct run *r)
 {
 	char *command = text__quote_argv(r->o->argc, r->o->argv);
 	struct run_start start = {
 		.arm = r->o->arm, .workload = r->o->workload, .command = command,
 		.tool_version = MIGRC_VERSION, .has_block = r->o->has_block, .block = r->o->block,
 		.has_position = r->o->has_position, .position = r->o->position,
-		.started_ns = clock__ns(CLOCK_REALTIME), .emulated = emulated,
+		.started_ns = clock__ns(CLOCK_REALTIME), .emulated = r->emulated,
 	};
 	int err = command ? store__start_run(&r->store, &start, &r->id) : -ENOMEM;
 
@@ -309,19 +314,20 @@ static void run__free(struct run *r)
 	snapshot__free(&r->after);
 	facts__free(&r->facts);
 	free(r->events);
+	if (r->signal_fd >= 0)
+		close(r->signal_fd);
 }
 
 /* Everything before the workload may start. An exit code. */
 static int run__prepare(struct run *r)
 {
 	const struct probes_options options = { r->o->events, r->o->ring_bytes };
-	bool emulated;
 	int err;
 
 	err = probes__open(&r->probes, &options);
 	if (err)
 		return exit_code(err);
-	if (store__open(&r->store, r->o->db) || run__collect_facts(r, &emulated))
+	if (store__open(&r->store, r->o->db) || run__collect_facts(r))
 		return EXIT_TOOL;
 	if (r->o->interval_ms) {
 		err = sampler__init(&r->sampler);
@@ -340,7 +346,47 @@ static int run__prepare(struct run *r)
 			   strerror(-err));
 		return EXIT_TOOL;
 	}
-	return run__announce(r, emulated) ? EXIT_TOOL : EXIT_GOOD;
+	return run__announce(r) ? EXIT_TOOL : EXIT_GOOD;
+}
+
+/* An empty file for a database in dir; path receives it. */
+static int rescue__file(char *path, size_t size, const char *dir)
+{
+	int fd, n = snprintf(path, size, "%s/migrc-run-XXXXXX.db", dir);
+
+	if (n < 0 || (size_t)n >= size)
+		return -ENAMETOOLONG;
+	fd = mkstemps(path, 3);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
+/*
+ * The database does not take the run (no space, a lock that stays): a database of its own elsewhere
+ * may, and what was measured is not lost. The row in the first one stays as `running`.
+ */
+static void run__rescue(struct run *r)
+{
+	const char *tmp = getenv("TMPDIR");
+	const char *const dirs[] = { tmp && *tmp ? tmp : "/tmp", "/var/tmp", "." };
+	char path[4096];
+	size_t i;
+
+	for (i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+		if (rescue__file(path, sizeof(path), dirs[i]))
+			continue;
+		store__close(&r->store);
+		if (!store__open(&r->store, path) && !run__announce(r) && !run__store_end(r)) {
+			err__print("%s: does not take the run; it is stored in %s instead, read it there "
+				   "with -d", r->o->db, path);
+			return;
+		}
+		unlink(path);
+	}
+	err__print("%s: does not take the run, nor does any folder for temporary files: the run is "
+		   "lost; free some space and record again", r->o->db);
 }
 
 static int run__do(struct run *r)
@@ -351,35 +397,57 @@ static int run__do(struct run *r)
 	if (rc)
 		return rc;
 	err = run__measure(r);
-	if (run__store_end(r))
-		return EXIT_TOOL;
+	if (run__store_end(r)) {
+		run__rescue(r);
+		err = -EIO;
+	}
 	run__print_end(r);
 	if (err)
 		return EXIT_TOOL;
-	return strcmp(r->end.state, "complete") ? EXIT_WORSE : EXIT_GOOD;
+	if (strcmp(r->end.state, "complete"))
+		return EXIT_WORSE;
+	return r->checks.nr ? EXIT_INVALID : EXIT_GOOD;
+}
+
+/* They come through a descriptor while the workload runs, and wait until then. */
+static int run__block_signals(struct run *r)
+{
+	struct sigaction hangup;
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGCHLD);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGQUIT);
+	/* Under nohup the run outlives its terminal. */
+	if (sigaction(SIGHUP, NULL, &hangup) || hangup.sa_handler != SIG_IGN)
+		sigaddset(&mask, SIGHUP);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	/* Whoever started us may have ignored it: then there would be nobody to wait for. */
+	signal(SIGCHLD, SIG_DFL);
+	r->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (r->signal_fd >= 0)
+		return EXIT_GOOD;
+	err__print("record: signals: %s; close some files", strerror(errno));
+	return EXIT_TOOL;
 }
 
 int cmd_record(int argc, char **argv)
 {
 	struct record_options options;
-	struct run run = { .o = &options };
-	sigset_t mask;
+	struct run run = { .o = &options, .signal_fd = -1 };
 	int rc;
 
 	rc = record_options__parse(&options, argc, argv);
 	if (!rc)
 		rc = check_command(options.argv[0]);
 	if (!rc) {
-		/* They come through a descriptor while the workload runs, and wait until then. */
-		sigemptyset(&mask);
-		sigaddset(&mask, SIGCHLD);
-		sigaddset(&mask, SIGINT);
-		sigaddset(&mask, SIGTERM);
-		sigaddset(&mask, SIGHUP);
-		sigprocmask(SIG_BLOCK, &mask, NULL);
-		signal(SIGPIPE, SIG_IGN);
 		output__init(&run.output, STDOUT_FILENO);
-		rc = run__do(&run);
+		rc = run__block_signals(&run);
+		if (!rc)
+			rc = run__do(&run);
 		run__free(&run);
 	}
 	record_options__free(&options);

@@ -59,12 +59,17 @@ struct run {
 	unsigned long long taint_before;
 	struct event *events;
 	size_t nr_events, cap_events;
-	bool interrupted, is_xsbench;
+	bool interrupted, is_xsbench, emulated;
+	int signal_fd;			/* of the signals that are blocked meanwhile */
 };
 
 int64_t clock__ns(int clock);
 
-/* run_store.c: samples so far in a transaction of their own; all else at the end in another. */
+/*
+ * run_store.c: samples so far in a transaction of their own, all else at the end in another.
+ * Samples that could not be stored are kept for the end; -EBUSY, without a message: another program
+ * holds the database.
+ */
 int run__store_samples(struct run *r);
 int run__store_end(struct run *r);
 

@@ -40,7 +40,8 @@ static const char doc[] =
 	"  migrc record --arm stock -- xs -g 800 -p 20000\n"
 	"  migrc record --arm migrc --block 1 --timeout 120 -- XSBench -s large -g 800\n\n"
 	"Exit status: 0 stored and good; 1 stored, but the command failed, timed out or was "
-	"interrupted; 2 an error of usage or of the tool; 5 not permitted or not supported here.";
+	"interrupted; 2 an error of usage or of the tool; 4 stored, but invalid; "
+	"5 not permitted or not supported here.";
 
 /* A whole number from min to max, or an error that names the option. */
 static int number__parse(struct argp_state *state, const char *option, const char *arg,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* While the workload runs: its output, samples, raw events, signals, deadlines. One thread. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +22,9 @@
 /* Between asking the workload to end and making it. */
 #define GRACE_NS	(5 * NS_PER_S)
 #define NEVER		INT64_MAX
+/* A pipe that polls as writable takes so much without blocking: PIPE_BUF. */
+#define OUTPUT_CHUNK	4096
+#define OUTPUT_BURST	65536
 
 /* When each thing is to be done next, CLOCK_MONOTONIC. */
 struct due {
@@ -66,46 +70,101 @@ static void run__interrupt(struct run *r, struct due *due, int sig)
 	due->kill = clock__ns(CLOCK_MONOTONIC) + GRACE_NS;
 }
 
-static int run__read_signals(struct run *r, struct due *due, int signal_fd)
+static int run__read_signals(struct run *r, struct due *due)
 {
 	struct signalfd_siginfo info;
 	ssize_t n;
 
-	while ((n = read(signal_fd, &info, sizeof(info))) == (ssize_t)sizeof(info))
+	while ((n = read(r->signal_fd, &info, sizeof(info))) == (ssize_t)sizeof(info))
 		if (info.ssi_signo != SIGCHLD)
 			run__interrupt(r, due, (int)info.ssi_signo);
 	return n < 0 && errno != EAGAIN && errno != EINTR ? -errno : 0;
 }
 
-/* Whatever the pipe holds now. *open is cleared at its end. */
-static int run__read_output(struct run *r, bool *open)
+/*
+ * Can stdout take what is read next? A reader that has stopped (a pager) must stop the workload,
+ * not us: there are signals and deadlines to look after.
+ */
+static bool run__may_pass(const struct run *r, int timeout_ms)
 {
-	static char buf[65536];
+	struct pollfd out = { .fd = r->output.to_fd, .events = POLLOUT };
+
+	return r->output.write_err || poll(&out, 1, timeout_ms) != 0;
+}
+
+/*
+ * Up to *left bytes of what the pipe holds, so that a workload that prints without end leaves time
+ * for the rest. *state is -EPIPE after the pipe's end, -EAGAIN when it is empty, -EBUSY when stdout
+ * is in the way.
+ */
+static int run__read_output(struct run *r, size_t *left, int *state)
+{
+	char buf[OUTPUT_CHUNK];
 	ssize_t n;
 	int err;
 
-	for (;;) {
-		n = read(r->workload.out_fd, buf, sizeof(buf));
-		if (n > 0) {
-			err = output__feed(&r->output, buf, (size_t)n);
-			if (err)
-				return err;
-			continue;
+	*state = 0;
+	while (*left) {
+		if (!run__may_pass(r, 0)) {
+			*state = -EBUSY;
+			return 0;
 		}
+		n = read(r->workload.out_fd, buf, sizeof(buf));
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (!n)
-			*open = false;
-		return n < 0 && errno != EAGAIN ? -errno : 0;
+		if (n <= 0) {
+			*state = n ? -errno : -EPIPE;
+			return *state == -EPIPE || *state == -EAGAIN ? 0 : *state;
+		}
+		err = output__feed(&r->output, buf, (size_t)n);
+		if (err)
+			return err;
+		*left -= (size_t)n < *left ? (size_t)n : *left;
 	}
+	return 0;
 }
 
+/* A signal came that ends the wait for a reader of stdout. */
+static bool run__told_to_end(const struct run *r)
+{
+	struct signalfd_siginfo info;
+	bool told = false;
+
+	while (read(r->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		told |= info.ssi_signo != SIGCHLD;
+	return told;
+}
+
+/*
+ * The workload has ended: what its pipe held then. One that has left a child of its own session
+ * behind may print for ever: not more than a pipe holds.
+ */
 int run__finish_output(struct run *r)
 {
-	bool open = true;
-	int err = run__read_output(r, &open);
+	int held = fcntl(r->workload.out_fd, F_GETPIPE_SZ);
+	size_t left = held > 0 ? (size_t)held : OUTPUT_BURST;
+	int64_t give_up = NEVER;
+	int err, state;
 
+	if (r->interrupted || r->end.timed_out)
+		give_up = clock__ns(CLOCK_MONOTONIC) + GRACE_NS;
+	while (!(err = run__read_output(r, &left, &state)) && state == -EBUSY) {
+		run__may_pass(r, 100);
+		if (run__told_to_end(r) || clock__ns(CLOCK_MONOTONIC) >= give_up)
+			r->output.write_err = -EAGAIN;	/* still read, for the results in it */
+	}
 	return err ? err : output__finish(&r->output);
+}
+
+/* Store the samples so far, or keep them for the end; whether to try again before. */
+static bool run__keep_samples(struct run *r)
+{
+	int err = run__store_samples(r);
+
+	if (!err || err == -EBUSY)
+		return true;
+	err__print("record: the run goes on; what it measures is kept in memory until its end");
+	return false;
 }
 
 /* Everything whose time has come. */
@@ -125,9 +184,9 @@ static int run__do_due(struct run *r, struct due *due)
 		err = probes__drain(r->probes, run__keep_event, r);
 		due->drain = now + DRAIN_NS;
 	}
-	if (err >= 0 && now >= due->store) {
-		err = run__store_samples(r);
-		due->store = now + STORE_NS;
+	if (now >= due->store) {
+		/* A full disk is no reason to end the workload: there may be room at its end. */
+		due->store = run__keep_samples(r) ? now + STORE_NS : NEVER;
 	}
 	if (now >= due->deadline) {
 		r->end.timed_out = true;
@@ -153,25 +212,30 @@ static int64_t due__next(const struct due *due)
 }
 
 /* Wait for output, a signal, or the next due time, and deal with what came. */
-static int run__wait(struct run *r, struct due *due, int signal_fd, bool *output_open)
+static int run__wait(struct run *r, struct due *due, int *output)
 {
 	struct pollfd fds[2] = {
-		{ .fd = signal_fd, .events = POLLIN },
-		{ .fd = *output_open ? r->workload.out_fd : -1, .events = POLLIN },
+		{ .fd = r->signal_fd, .events = POLLIN },
+		{ .fd = r->workload.out_fd, .events = POLLIN },
 	};
 	int64_t left = due__next(due) - clock__ns(CLOCK_MONOTONIC);
+	size_t burst = OUTPUT_BURST;
 	struct timespec ts;
 	int err = 0;
 
+	if (*output == -EPIPE)
+		fds[1].fd = -1;
+	else if (*output == -EBUSY)
+		fds[1] = (struct pollfd){ .fd = r->output.to_fd, .events = POLLOUT };
 	left = left < 0 ? 0 : left > 3600 * NS_PER_S ? 3600 * NS_PER_S : left;
 	ts.tv_sec = left / NS_PER_S;
 	ts.tv_nsec = left % NS_PER_S;
 	if (ppoll(fds, 2, &ts, NULL) < 0 && errno != EINTR)
 		return -errno;
 	if (fds[0].revents)
-		err = run__read_signals(r, due, signal_fd);
+		err = run__read_signals(r, due);
 	if (!err && fds[1].revents)
-		err = run__read_output(r, output_open);
+		err = run__read_output(r, &burst, output);
 	return err ? err : run__do_due(r, due);
 }
 
@@ -190,17 +254,16 @@ static void run__note_end(struct run *r)
 }
 
 /* Until the workload has ended; after an error it is killed, so that it ends. */
-static int run__until_end(struct run *r, struct due *due, int signal_fd)
+static int run__until_end(struct run *r, struct due *due)
 {
-	bool output_open = true;
-	int ended, err = 0;
+	int output = 0, ended, err = 0;
 
 	for (;;) {
 		ended = workload__reap(&r->workload);
 		if (ended)
 			break;
 		if (!err) {
-			err = run__wait(r, due, signal_fd, &output_open);
+			err = run__wait(r, due, &output);
 			if (err)
 				workload__signal(&r->workload, SIGKILL);
 		} else {
@@ -216,17 +279,8 @@ static int run__until_end(struct run *r, struct due *due, int signal_fd)
 int run__loop(struct run *r)
 {
 	struct due due = { NEVER, NEVER, NEVER, NEVER, NEVER };
-	sigset_t mask;
-	int signal_fd, err;
+	int err;
 
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGCHLD);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGHUP);
-	signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (signal_fd < 0)
-		return -errno;
 	r->end.started_ns = clock__ns(CLOCK_REALTIME);
 	r->t0_ns = clock__ns(CLOCK_MONOTONIC);
 	if (r->o->interval_ms) {
@@ -241,11 +295,9 @@ int run__loop(struct run *r)
 	if (err) {
 		err__print("%s: cannot run: %s; check the command", r->o->argv[0], strerror(-err));
 		workload__reap(&r->workload);
-		close(signal_fd);
 		return err;
 	}
-	err = run__until_end(r, &due, signal_fd);
-	close(signal_fd);
+	err = run__until_end(r, &due);
 	if (err)
 		err__print("record: while running: %s; the workload was ended", strerror(-err));
 	return err;

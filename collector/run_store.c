@@ -368,8 +368,10 @@ static int put_samples(struct run *r)
 
 int run__store_samples(struct run *r)
 {
-	int err = store__begin(&r->store);
+	int err;
 
+	store__hurry(&r->store, true);
+	err = store__begin(&r->store);
 	if (!err)
 		err = put_samples(r);
 	if (!err)
@@ -378,6 +380,7 @@ int run__store_samples(struct run *r)
 		store__rollback(&r->store);
 	else
 		sampler__clear(&r->sampler);
+	store__hurry(&r->store, false);
 	return err;
 }
 

@@ -22,6 +22,7 @@ struct store {
 	char *path;
 	sqlite3_stmt *stmt;	/* of the rows being put */
 	const char *sql;
+	bool hurry;
 };
 
 struct run_start {
@@ -44,6 +45,8 @@ struct run_end {
 int store__open(struct store *s, const char *path);
 void store__close(struct store *s);
 
+/* In a hurry, a database that another program holds is -EBUSY at once, and nothing is printed. */
+void store__hurry(struct store *s, bool hurry);
 int store__begin(struct store *s);
 int store__commit(struct store *s);
 void store__rollback(struct store *s);

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,6 +25,8 @@
 
 struct world {
 	char dir[64], db[96], out[96], err[96];
+	int out_fd;			/* its stdout, if not the file out */
+	bool ignore_children;
 };
 
 static int setup(void **state)
@@ -67,9 +70,11 @@ static pid_t start(struct world *w, const char *const *args)
 	if (pid)
 		return pid;
 	fd = open(w->out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	dup2(fd, STDOUT_FILENO);
+	dup2(w->out_fd ? w->out_fd : fd, STDOUT_FILENO);
 	fd = open(w->err, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	dup2(fd, STDERR_FILENO);
+	if (w->ignore_children)
+		signal(SIGCHLD, SIG_IGN);
 	execv(MIGRC, (char *const *)argv);
 	_exit(99);
 }
@@ -259,6 +264,113 @@ static void test_killed(void **state)
 	assert_int_equal(query(w, "SELECT count(*) FROM run WHERE state = 'complete'"), 2);
 }
 
+/* Printing without end, into a reader that does not read: the deadline holds all the same. */
+static void test_reader_stops(void **state)
+{
+	static const char * const args[] = {
+		"--timeout", "1", "--", "sh", "-c", "echo 'migrc: metric m 1 s lower time'; exec yes",
+		NULL,
+	};
+	struct world *w = *state;
+	int fds[2], i, status;
+	pid_t pid;
+
+	assert_int_equal(pipe(fds), 0);
+	w->out_fd = fds[1];
+	pid = start(w, args);
+	close(fds[1]);
+	for (i = 0; i < 300 && !waitpid(pid, &status, WNOHANG); i++)
+		usleep(100000);
+	close(fds[0]);
+	if (i == 300) {
+		kill(pid, SIGKILL);
+		fail_msg("still there after 30 s");
+	}
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 5)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 1);
+	assert_int_equal(query(w, "SELECT count(*) FROM run WHERE timed_out AND wall_ns < 9000000000"), 1);
+	assert_int_equal(query(w, "SELECT count(*) FROM metric WHERE name = 'm'"), 1);
+	assert_file_has(w->err, "stdout: ");
+}
+
+/* A child that has left the group and prints for ever does not keep the run from ending. */
+static void test_chatter_left_behind(void **state)
+{
+	static const char * const args[] = {
+		"--", "sh", "-c", "setsid timeout 60 yes & sleep 0.3", NULL,
+	};
+	struct world *w = *state;
+
+	w->out_fd = open("/dev/null", O_WRONLY);
+	alarm(30);
+	assert_int_equal(finish(start(w, args)), 0);
+	alarm(0);
+	close(w->out_fd);
+}
+
+/* As started by nohup, and by a parent that does not care for its children. */
+static void test_inherited_dispositions(void **state)
+{
+	static const char * const args[] = { "--", "sleep", "2", NULL };
+	struct world *w = *state;
+	pid_t pid;
+
+	signal(SIGHUP, SIG_IGN);
+	w->ignore_children = true;
+	pid = start(w, args);
+	signal(SIGHUP, SIG_DFL);
+	wait_until_running(w, pid);
+	assert_int_equal(kill(pid, SIGHUP), 0);
+	assert_int_equal(finish(pid), 0);
+	assert_int_equal(query(w, "SELECT count(*) FROM run WHERE state = 'complete'"), 1);
+}
+
+/* Stored, but invalid. */
+static void test_invalid(void **state)
+{
+	static const char * const args[] = { "--", "sh", "-c", "echo 'migrc: metric'", NULL };
+	struct world *w = *state;
+
+	assert_int_equal(finish(start(w, args)), 4);
+	assert_int_equal(query(w, "SELECT count(*) FROM run JOIN invalid ON run_id = id "
+			       "WHERE state = 'complete' AND rule = 'protocol'"), 1);
+}
+
+/*
+ * The database goes away under the run, as on a full disk: the run is whole in another. The table of
+ * samples is what is missed first, while the workload runs, which must not end it.
+ */
+static void test_rescue(void **state)
+{
+	static const char * const good[] = { "--", "true", NULL };
+	static const char * const args[] = {
+		"--interval", "20", "--", "sh", "-c", "sleep 6; echo 'migrc: metric m 7 s lower time'",
+		NULL,
+	};
+	struct world *w = *state;
+	char command[256];
+	int64_t n;
+
+	assert_int_equal(finish(start(w, good)), 0);
+	snprintf(command, sizeof(command), "sqlite3 %s 'DROP TABLE sample'", w->db);
+	if (system("command -v sqlite3 >/dev/null") || system(command))
+		skip();
+	setenv("TMPDIR", w->dir, 1);
+	n = finish(start(w, args));
+	unsetenv("TMPDIR");
+	assert_int_equal(n, 2);
+	assert_file_has(w->err, "the run goes on");
+	assert_file_has(w->err, "it is stored in ");
+	snprintf(command, sizeof(command), "mv %s/migrc-run-*.db %s", w->dir, w->db);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(query(w, "SELECT count(*) FROM run WHERE state = 'complete' "
+			       "AND wall_ns > 6000000000"), 1);
+	assert_int_equal(query(w, "SELECT count(*) FROM metric WHERE value = 7"), 1);
+	assert_true(query(w, "SELECT count(DISTINCT t_ns) FROM sample") > 100);
+}
+
 static void test_command_not_found(void **state)
 {
 	static const char * const args[] = { "--", "no-such-program-here", NULL };
@@ -325,6 +437,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_left_behind, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_interrupted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_killed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_reader_stops, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_chatter_left_behind, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_inherited_dispositions, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_invalid, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rescue, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_command_not_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_usage, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_not_permitted, setup, teardown),
