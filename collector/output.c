@@ -12,6 +12,11 @@ void output__init(struct output *o, int to_fd)
 	o->to_fd = to_fd;
 }
 
+static bool output__is_protocol(const struct output *o)
+{
+	return !strncmp(o->line, RESULTS__PREFIX, strlen(RESULTS__PREFIX));
+}
+
 /* Could the line so far be the start of a protocol line? */
 static bool output__may_be_protocol(const struct output *o)
 {
@@ -47,7 +52,9 @@ static int output__end_line(struct output *o)
 		char end = o->line[len];
 
 		o->line[len] = '\0';
-		kind = results__parse_line(&o->results, o->line);
+		/* A result with a NUL in it is not what was meant, whatever stands before that. */
+		kind = strlen(o->line) < len && output__is_protocol(o) ? -EINVAL :
+		       results__parse_line(&o->results, o->line);
 		if (kind == 0)
 			xsbench__line(&o->xsbench, o->line);
 		if (kind < 0 && !o->nr_bad++)

@@ -84,10 +84,11 @@ static bool histogram__is_sound(const struct histogram *h)
 	uint64_t total = 0;
 	size_t i;
 
-	if (h->sub_bits > 8 || h->sum > INT64_MAX || h->max > INT64_MAX)
+	if (h->sub_bits > 8 || h->total > INT64_MAX || h->sum > INT64_MAX || h->max > INT64_MAX)
 		return false;
 	for (i = 0; i < h->nr_bins; i++) {
 		if (h->bins[i].bin >= LOGLIN_BINS(h->sub_bits) || !h->bins[i].n ||
+		    h->bins[i].n > h->total - total ||
 		    (i && h->bins[i].bin <= h->bins[i - 1].bin))
 			return false;
 		total += h->bins[i].n;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -94,6 +95,8 @@ static void test_hist_unsound(void **state)
 		"migrc: hist h ns 3 1 27 17 999:1",	/* no such bin */
 		"migrc: hist h ns 9 1 5 5 5:1",		/* no such layout */
 		"migrc: hist h ns 3 1 5 900 5:1",	/* its maximum is not in its last bin */
+		"migrc: hist h ns 3 18446744073709551615 1 1 1:18446744073709551615",
+		"migrc: hist h ns 3 0 0 0 1:9223372036854775808 2:9223372036854775808",
 		"migrc: hist h ns 3 1 5 5 5:1x",
 		"migrc: hist h ns 3 1 5 5 5",
 		"migrc: hist h ns 3",
@@ -149,6 +152,22 @@ static void test_output_in_pieces(void **state)
 }
 
 /* Progress without a newline is not held back. */
+/* A NUL inside: no result that the workload meant, and not passed over in silence. */
+static void test_output_nul(void **state)
+{
+	static const char text[] = "migrc: metric m 1 s lower time\0 and more\n";
+	int fd = open("/dev/null", O_WRONLY);
+	struct output o;
+
+	(void)state;
+	output__init(&o, fd);
+	assert_int_equal(output__feed(&o, text, sizeof(text) - 1), 0);
+	assert_int_equal(o.nr_bad, 1);
+	assert_int_equal(o.results.nr_metrics, 0);
+	output__free(&o);
+	close(fd);
+}
+
 static void test_output_progress(void **state)
 {
 	char passed[64] = "";
@@ -232,6 +251,7 @@ int main(void)
 		cmocka_unit_test(test_hist),
 		cmocka_unit_test(test_hist_unsound),
 		cmocka_unit_test(test_output_in_pieces),
+		cmocka_unit_test(test_output_nul),
 		cmocka_unit_test(test_output_progress),
 		cmocka_unit_test(test_output_write_error),
 		cmocka_unit_test(test_xsbench),
