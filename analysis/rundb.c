@@ -13,8 +13,22 @@
 
 #define APPLICATION_ID	0x4d494752	/* "MIGR" */
 #define USER_VERSION	1
+#define MAX_SUB_BITS	8
+
+/* The schema forbids NULL, but a file may be damaged, or made by who knows what: "" then. */
+static const char *column(sqlite3_stmt *st, int col)
+{
+	const char *s = (const char *)sqlite3_column_text(st, col);
+
+	return s ? s : "";
+}
 
 static char *text(sqlite3_stmt *st, int col)
+{
+	return mem__strdup(column(st, col));
+}
+
+static char *text_or_null(sqlite3_stmt *st, int col)
 {
 	return mem__strdup((const char *)sqlite3_column_text(st, col));
 }
@@ -88,16 +102,18 @@ static void read_hist(struct rd_run *run, sqlite3_stmt *st)
 		.sub_bits = (unsigned int)sqlite3_column_int(st, 2),
 		.total = integer(st, 3), .sum = integer(st, 4), .max = integer(st, 5),
 	};
+	if (h->sub_bits > MAX_SUB_BITS)	/* then its bins miss the total */
+		h->sub_bits = 0;
 	h->nr = LOGLIN_BINS(h->sub_bits);
 	h->n = mem__calloc(h->nr, sizeof(*h->n));
 }
 
 static void read_bin(struct rd_run *run, sqlite3_stmt *st)
 {
-	const char *name = (const char *)sqlite3_column_text(st, 0);
+	const char *name = column(st, 0);
 	int64_t bin = integer(st, 1), n = integer(st, 2);
 
-	for (size_t i = 0; name && i < run->nr_hists; i++) {
+	for (size_t i = 0; i < run->nr_hists; i++) {
 		struct rd_hist *h = &run->hists[i];
 
 		if (strcmp(h->name, name))
@@ -112,8 +128,8 @@ static void read_bin(struct rd_run *run, sqlite3_stmt *st)
 /* Rows come by series and time, so a new name starts a new series. */
 static void read_sample(struct rd_run *run, sqlite3_stmt *st)
 {
-	const char *source = (const char *)sqlite3_column_text(st, 0);
-	const char *name = (const char *)sqlite3_column_text(st, 1);
+	const char *source = column(st, 0);
+	const char *name = column(st, 1);
 	struct rd_series *s = run->nr_series ? &run->series[run->nr_series - 1] : NULL;
 
 	if (!s || strcmp(s->source, source) || strcmp(s->name, name)) {
@@ -130,7 +146,7 @@ static void read_probe(struct rd_run *run, sqlite3_stmt *st)
 	run->probes = mem__grow(run->probes, run->nr_probes);
 	run->probes[run->nr_probes++] = (struct rd_probe){
 		.name = text(st, 0), .rung = text(st, 1), .target = text(st, 2),
-		.core = sqlite3_column_int(st, 3), .why = text(st, 4), .seen = integer(st, 5),
+		.core = sqlite3_column_int(st, 3), .why = text_or_null(st, 4), .seen = integer(st, 5),
 		.submitted = integer(st, 6), .lost = integer(st, 7), .body_ns = integer(st, 8),
 	};
 }
@@ -267,6 +283,41 @@ cleanup:
 	return err;
 }
 
+static int open_for(const char *path, int flags, sqlite3 **sq)
+{
+	int rc = sqlite3_open_v2(path, sq, flags, NULL);
+	int64_t id;
+
+	if (rc != SQLITE_OK)
+		return rc;
+	sqlite3_busy_timeout(*sq, 5000);
+	return pragma(*sq, "application_id", &id) ? sqlite3_errcode(*sq) & 0xff : SQLITE_OK;
+}
+
+/*
+ * Only to read. But a record that was killed as it wrote leaves a journal, by which whoever opens
+ * the database next puts it back to its last whole run; that takes the right to write.
+ */
+static int open_file(const char *path, sqlite3 **sq, char **msg)
+{
+	int rc = open_for(path, SQLITE_OPEN_READONLY, sq);
+
+	if (rc == SQLITE_READONLY) {
+		sqlite3_close(*sq);
+		rc = open_for(path, SQLITE_OPEN_READWRITE, sq);
+		if (rc == SQLITE_READONLY || rc == SQLITE_CANTOPEN || rc == SQLITE_PERM) {
+			*msg = sbuf__format("%s: a record that was killed left it half written; read it once as a user who may write there",
+					    path);
+			return -EROFS;
+		}
+	}
+	/* What else is wrong shows where it is read. */
+	if (rc != SQLITE_CANTOPEN && rc != SQLITE_NOMEM)
+		return 0;
+	*msg = sbuf__format("%s: %s; is it a readable file?", path, sqlite3_errmsg(*sq));
+	return -EIO;
+}
+
 int rundb__load(const char *path, struct rundb **out, char **msg)
 {
 	struct rundb *db = mem__calloc(1, sizeof(*db));
@@ -280,12 +331,9 @@ int rundb__load(const char *path, struct rundb **out, char **msg)
 		*msg = sbuf__format("%s: %s; give the database with -d", path, strerror(-err));
 		goto cleanup;
 	}
-	if (sqlite3_open_v2(path, &sq, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) {
-		err = -EIO;
-		*msg = sbuf__format("%s: %s; is it a readable file?", path, sqlite3_errmsg(sq));
+	err = open_file(path, &sq, msg);
+	if (err)
 		goto cleanup;
-	}
-	sqlite3_busy_timeout(sq, 5000);
 	err = check_identity(sq, path, msg);
 	if (err)
 		goto cleanup;

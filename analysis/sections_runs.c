@@ -109,8 +109,9 @@ static int64_t sum_probes(const struct rd_run *rd, int64_t (*get)(const struct r
 	int64_t sum = RD_NULL;
 
 	for (size_t k = 0; k < rd->nr_probes; k++)
-		if (get(&rd->probes[k]) != RD_NULL)
-			sum = (sum == RD_NULL ? 0 : sum) + get(&rd->probes[k]);
+		if (get(&rd->probes[k]) != RD_NULL &&
+		    __builtin_add_overflow(sum == RD_NULL ? 0 : sum, get(&rd->probes[k]), &sum))
+			sum = INT64_MAX;
 	return sum;
 }
 

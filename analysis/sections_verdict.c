@@ -83,7 +83,7 @@ static void believe_drift(struct doc *d, const struct an_compare *c)
 
 static void believe_instrument(struct doc *d, const struct an_compare *c)
 {
-	int64_t lost = 0;
+	double lost = 0;
 	size_t probes = 0, missing = 0;
 
 	for (size_t i = 0; i < c->nr_runs; i++) {
@@ -94,12 +94,12 @@ static void believe_instrument(struct doc *d, const struct an_compare *c)
 		for (size_t k = 0; k < rd->nr_probes; k++) {
 			probes++;
 			missing += !strcmp(rd->probes[k].rung, "none");
-			lost += rd->probes[k].lost != RD_NULL ? rd->probes[k].lost : 0;
+			lost += rd->probes[k].lost != RD_NULL ? (double)rd->probes[k].lost : 0;
 		}
 	}
 	if (probes)
-		doc__item(d, "Instrument: %zu of %zu probes attached over the valid runs, %lld events lost.",
-			  probes - missing, probes, (long long)lost);
+		doc__item(d, "Instrument: %zu of %zu probes attached over the valid runs, %.0f events lost.",
+			  probes - missing, probes, lost);
 	else
 		doc__item(d, "Instrument: no probes; counters of the kernel only.");
 }
