@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/json.h"
@@ -106,10 +107,16 @@ int open__exit_code(const struct an_model *model)
 	return EXIT_GOOD;
 }
 
-/* To a file by way of a second one, so that a full disk does not leave half a report. */
-static int write_file(const char *path, const char *text, size_t len)
+/*
+ * To a file by way of a second one, so that a full disk does not leave half a report. A link is
+ * followed, and what is not a file (a device, a pipe) is written to, not replaced.
+ */
+static int write_file(const char *name, const char *text, size_t len)
 {
-	char *tmp = sbuf__format("%s.tmp", path);
+	char *real = realpath(name, NULL), *path = mem__strdup(real ? real : name);
+	struct stat st;
+	bool in_place = !stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+	char *tmp = sbuf__format(in_place ? "%s" : "%s.tmp", path);
 	FILE *f = fopen(tmp, "we");
 	int err = f ? 0 : errno;
 
@@ -117,14 +124,16 @@ static int write_file(const char *path, const char *text, size_t len)
 		err = errno;
 	if (f && fclose(f) && !err)
 		err = errno;
-	if (!err && rename(tmp, path))
+	if (!err && !in_place && rename(tmp, path))
 		err = errno;
 	if (err) {
-		if (f)
+		if (f && !in_place)
 			unlink(tmp);
-		err__print("%s: %s; choose another place with -o", path, strerror(err));
+		err__print("%s: %s; choose another place with -o", name, strerror(err));
 	}
 	free(tmp);
+	free(path);
+	free(real);
 	return err ? EXIT_TOOL : EXIT_GOOD;
 }
 

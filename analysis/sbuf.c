@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "collector/err.h"
+#include "collector/text.h"
 
 static void out_of_memory(void)
 {
@@ -105,45 +106,6 @@ const char *sbuf__str(const struct sbuf *b)
 	return b->s ? b->s : "";
 }
 
-/* Length of the well-formed UTF-8 sequence at s (RFC 3629), 0 if there is none. */
-static size_t utf8_len(const unsigned char *s)
-{
-	uint32_t c;
-	size_t n;
-
-	if (s[0] < 0x80)
-		return 1;
-	if (s[0] >= 0xc2 && s[0] <= 0xdf)
-		n = 2;
-	else if ((s[0] & 0xf0) == 0xe0)
-		n = 3;
-	else if (s[0] >= 0xf0 && s[0] <= 0xf4)
-		n = 4;
-	else
-		return 0;
-	c = s[0] & (0x7f >> n);
-	for (size_t i = 1; i < n; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (s[i] & 0x3f);
-	}
-	if ((n == 3 && c < 0x800) || (n == 4 && c < 0x10000) || c > 0x10ffff ||
-	    (c >= 0xd800 && c <= 0xdfff))
-		return 0;
-	return n;
-}
-
-/* C1 controls and the characters that turn the direction of text, which can disguise it. */
-static bool is_disguise(const unsigned char *s, size_t n)
-{
-	if (n == 2)
-		return s[0] == 0xc2 && s[1] < 0xa0;
-	if (n == 3 && s[0] == 0xe2)
-		return (s[1] == 0x80 && s[2] >= 0xaa && s[2] <= 0xae) ||
-		       (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9);
-	return false;
-}
-
 /* Add one character, escaped; n = 0: a byte that is not UTF-8 or a character not to be shown. */
 typedef void (*add_char)(struct sbuf *b, const char *s, size_t n);
 
@@ -152,9 +114,9 @@ static void add_each(struct sbuf *b, const char *str, add_char add)
 	const unsigned char *s = (const unsigned char *)str;
 
 	while (s && *s) {
-		size_t n = utf8_len(s);
+		size_t n = text__utf8_len(s);
 
-		add(b, (const char *)s, is_disguise(s, n) ? 0 : n);
+		add(b, (const char *)s, text__is_disguise(s, n) ? 0 : n);
 		s += n ? n : 1;
 	}
 }

@@ -3,19 +3,17 @@
 #include <stdio.h>
 
 #include "collector/err.h"
+#include "collector/text.h"
 
 void err__print(const char *fmt, ...)
 {
 	char line[2048];
 	va_list ap;
-	char *c;
 
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	for (c = line; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
+	text__make_printable(line);
 	fflush(stdout);
 	fprintf(stderr, "migrc: %s\n", line);
 }

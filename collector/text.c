@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -137,4 +138,55 @@ char *text__quote_argv(int argc, char *const *argv)
 bool text__is_name(const char *name)
 {
 	return *name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_./-")];
+}
+
+size_t text__utf8_len(const unsigned char *s)
+{
+	uint32_t c;
+	size_t n;
+
+	if (s[0] < 0x80)
+		return 1;
+	if (s[0] >= 0xc2 && s[0] <= 0xdf)
+		n = 2;
+	else if ((s[0] & 0xf0) == 0xe0)
+		n = 3;
+	else if (s[0] >= 0xf0 && s[0] <= 0xf4)
+		n = 4;
+	else
+		return 0;
+	c = s[0] & (0x7f >> n);
+	for (size_t i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	if ((n == 3 && c < 0x800) || (n == 4 && c < 0x10000) || c > 0x10ffff ||
+	    (c >= 0xd800 && c <= 0xdfff))
+		return 0;
+	return n;
+}
+
+bool text__is_disguise(const unsigned char *s, size_t n)
+{
+	if (n == 2)
+		return s[0] == 0xc2 && s[1] < 0xa0;
+	if (n == 3 && s[0] == 0xe2)
+		return (s[1] == 0x80 && s[2] >= 0xaa && s[2] <= 0xae) ||
+		       (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9);
+	return false;
+}
+
+void text__make_printable(char *line)
+{
+	unsigned char *s = (unsigned char *)line;
+	size_t n;
+
+	for (; *s; s += n) {
+		n = text__utf8_len(s);
+		if (!n || (n == 1 && (*s < ' ' || *s == 0x7f)) || text__is_disguise(s, n)) {
+			n = n ? n : 1;
+			memset(s, '?', n);
+		}
+	}
 }

@@ -27,4 +27,11 @@ char *text__quote_argv(int argc, char *const *argv);
 /* Does name consist of one or more of [a-z0-9_./-]? */
 bool text__is_name(const char *name);
 
+/* Length of the well-formed UTF-8 sequence at s (RFC 3629), 0 if there is none. */
+size_t text__utf8_len(const unsigned char *s);
+/* C1 controls and the characters that turn the direction of text, which can disguise it. */
+bool text__is_disguise(const unsigned char *s, size_t n);
+/* What must not reach a terminal from another's text (the above, controls, no UTF-8) becomes '?'. */
+void text__make_printable(char *line);
+
 #endif /* MIGRC_TEXT_H */

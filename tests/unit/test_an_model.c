@@ -9,10 +9,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "analysis/model.h"
@@ -546,6 +549,96 @@ static void test_bad_files(void **state)
 	assert_int_equal(load_error(w->path, "not a migrc database"), -EPROTO);
 }
 
+/* A writer that was killed in the midst of a transaction: what was whole before is read. */
+static void test_killed_writer(void **state)
+{
+	struct world *w = *state;
+	char journal[256];
+	struct built b;
+	int status;
+	pid_t pid;
+
+	add_blocks(w, 3, 40, 4, false);
+	sqlite3_close(w->sq);
+	w->sq = NULL;
+	pid = fork();
+	if (!pid) {
+		sqlite3 *sq;
+
+		/* So small a cache that changed pages are in the file before the commit. */
+		if (sqlite3_open(w->path, &sq) ||
+		    sqlite3_exec(sq, "PRAGMA cache_size = 1; BEGIN IMMEDIATE; UPDATE run SET arm = 'x'; "
+				 "UPDATE counter SET after_value = 0; UPDATE fact SET value = 'y'; "
+				 "UPDATE metric SET unit = hex(zeroblob(9999))", NULL, NULL, NULL))
+			_exit(1);
+		kill(getpid(), SIGKILL);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	snprintf(journal, sizeof(journal), "%s-journal", w->path);
+	assert_int_equal(access(journal, F_OK), 0);
+	b = build(w);
+	assert_int_equal(b.db->nr, 6);
+	for (size_t i = 0; i < b.db->nr; i++)
+		assert_string_not_equal(b.db->runs[i].arm, "x");
+	drop(&b);
+}
+
+/* A file without the schema's constraints may hold NULL wherever it likes. */
+static void test_nulls(void **state)
+{
+	static const char *const columns[][2] = {
+		{ "run", "arm" }, { "run", "state" }, { "run", "boot_id" }, { "run", "command" },
+		{ "counter", "name" }, { "counter", "source" }, { "metric", "name" },
+		{ "metric", "unit" }, { "result_text", "name" }, { "fact", "class" },
+		{ "fact", "key" }, { "fact", "value" },
+	};
+	struct world *w = *state;
+	char *text;
+	int code;
+
+	add_blocks(w, 3, 40, 4, false);
+	sql(w, "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON; DROP VIEW run_validity");
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		const char *table = columns[i][0];
+
+		sql(w, "CREATE TABLE loose AS SELECT * FROM %s; DROP TABLE %s; "
+		    "ALTER TABLE loose RENAME TO %s; UPDATE %s SET %s = NULL WHERE rowid %% 2",
+		    table, table, table, table, columns[i][1]);
+		code = RUN(w, cmd_report, &text, "--format", "text", "--allow-mismatch");
+		assert_true(code == EXIT_GOOD || code == EXIT_INVALID);
+		free(text);
+	}
+}
+
+/* A report is written to where a link points, and into what is not a file; neither is replaced. */
+static void test_output_is_not_replaced(void **state)
+{
+	struct world *w = *state;
+	char link[256], file[256], *text;
+	struct stat st;
+
+	add_blocks(w, 3, 40, 4, false);
+	snprintf(link, sizeof(link), "%s/link", w->dir);
+	snprintf(file, sizeof(file), "%s/file", w->dir);
+	write_bytes(file, -1, "old", 3);
+	assert_int_equal(symlink("file", link), 0);
+	assert_int_equal(RUN(w, cmd_report, &text, "--format", "md", "-o", link), EXIT_GOOD);
+	free(text);
+	assert_int_equal(lstat(link, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_int_equal(stat(file, &st), 0);
+	assert_true(st.st_size > 100);
+	unlink(link);
+	assert_int_equal(symlink("/dev/null", link), 0);
+	assert_int_equal(RUN(w, cmd_report, &text, "--format", "md", "-o", link), EXIT_GOOD);
+	free(text);
+	assert_int_equal(stat("/dev/null", &st), 0);
+	assert_true(S_ISCHR(st.st_mode));
+	unlink(link);
+	unlink(file);
+}
+
 static void test_no_runs(void **state)
 {
 	struct world *w = *state;
@@ -786,6 +879,8 @@ int main(void)
 		WORLD_TEST(test_rungs_must_match), WORLD_TEST(test_checksum_is_loud),
 		WORLD_TEST(test_unpaired_is_said), WORLD_TEST(test_boot_is_the_unit),
 		WORLD_TEST(test_baseline_and_arms), WORLD_TEST(test_bad_files),
+		WORLD_TEST(test_killed_writer), WORLD_TEST(test_nulls),
+		WORLD_TEST(test_output_is_not_replaced),
 		WORLD_TEST(test_no_runs), WORLD_TEST(test_one_run),
 		WORLD_TEST(test_two_hundred_runs),
 		WORLD_TEST(test_hostile_strings), WORLD_TEST(test_html_ids),

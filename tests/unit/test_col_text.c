@@ -99,6 +99,15 @@ static void test_read_file(void **state)
 	assert_string_equal(line, "Linux");
 }
 
+static void test_make_printable(void **state)
+{
+	char line[] = "a\033[31m\n\xc2\x9b" "b\xff\xe2\x80\xae\x7f\xc3\xa9";
+
+	(void)state;
+	text__make_printable(line);
+	assert_string_equal(line, "a?[31m???b?????\xc3\xa9");
+}
+
 /* The examples of FIPS 180-4. */
 static void test_sha256(void **state)
 {
@@ -132,6 +141,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_read_file),
+		cmocka_unit_test(test_make_printable),
 		cmocka_unit_test(test_sha256),
 	};
 
