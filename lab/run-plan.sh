@@ -22,7 +22,7 @@ prepare() {
 	[ -z "$error" ] || die "$PLAN" "$error" "see lab/plans/demo.plan for the format"
 	need_command sqlite3 sqlite3
 	need_command qemu-system-x86_64 qemu-system-x86
-	mkdir -p "$OUT/boots" || die "$OUT" "cannot be created" "name a folder that you may write"
+	mkdir -p "$OUT/boots" 2>/dev/null || die "$OUT" "cannot be created" "name a folder that you may write"
 	need_space "$OUT" 200 "results"
 	exec 8>"$OUT/.lock"
 	flock -n 8 || die "$OUT" "another run writes there" "wait for it, or name another folder"

@@ -644,6 +644,16 @@ static int setup(struct litmus *l)
 	return 0;
 }
 
+/* Before the machine is looked at: a wrong word is wrong everywhere. */
+static int check_name(void)
+{
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+		if (!conf.only || !strcmp(conf.only, tests[i].name))
+			return 0;
+	wl_err("%s: no such test; see --list", conf.only);
+	return WL_EXIT_USAGE;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse, NULL, doc, NULL, NULL, NULL };
@@ -653,7 +663,9 @@ int main(int argc, char **argv)
 	argp_err_exit_status = WL_EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	ret = setup(&l);
+	ret = check_name();
+	if (!ret)
+		ret = setup(&l);
 	for (size_t i = 0; !ret && i < sizeof(tests) / sizeof(tests[0]); i++) {
 		if (conf.only && strcmp(conf.only, tests[i].name))
 			continue;
@@ -663,10 +675,6 @@ int main(int argc, char **argv)
 		wl_err("%s: not removed; remove it by hand", l.cg.path);
 	if (ret)
 		return ret;
-	if (!l.passed && !l.failed) {
-		wl_err("%s: no such test; see --list", conf.only);
-		return WL_EXIT_USAGE;
-	}
 	wl_proto__metric(stdout, "passed", l.passed, "tests", WL_HIGHER, WL_COUNT);
 	wl_proto__metric(stdout, "failed", l.failed, "tests", WL_LOWER, WL_COUNT);
 	printf("%u passed, %u failed\n", l.passed, l.failed);

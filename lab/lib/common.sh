@@ -82,7 +82,7 @@ need_space() {
 # lock NAME: one holder at a time, until the script ends. The caller's sub-processes must not
 # keep the descriptor (9>&-) if they outlive it.
 lock() {
-	mkdir -p "$CACHE" || die "$CACHE" "cannot be created" "set MIGRC_CACHE to a folder that you may write"
+	mkdir -p "$CACHE" 2>/dev/null || die "$CACHE" "cannot be created" "set MIGRC_CACHE to a folder that you may write"
 	exec 9>"$CACHE/.lock-$1"
 	flock -n 9 && return
 	say WAIT "another migrc process holds the lock '$1'"

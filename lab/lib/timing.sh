@@ -7,7 +7,8 @@
 timing__begin() {
 	TIMING_FILE=$CACHE/times-$1
 	TIMING_TABLE=()
-	mkdir -p "$CACHE"
+	mkdir -p "$CACHE" 2>/dev/null ||
+		die "$CACHE" "cannot be created" "be root, or set MIGRC_CACHE to a folder that you may write"
 	touch "$TIMING_FILE"
 }
 
