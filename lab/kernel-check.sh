@@ -110,7 +110,7 @@ seed_plant() {
 	if [ "$(cat "$seed/.key" 2>/dev/null)" != "$(seed_key)" ]; then
 		seed_make "$TREE" "$seed" || return
 	fi
-	cp -a "$seed/." "$out/"
+	cp -a "$seed/." "$out/" || die "cell $NAME" "no copy of $seed in $out" "see cp's message above"
 	rm -f "$out/.key" "$out"/.config*
 	find "$out" \( -name '*.cmd' -o -name Makefile -o -name 'FEATURE-DUMP*' \) -type f -print0 |
 		xargs -0 sed -i -e "s|$seed|$out|g" -e "s|$TREE\>|$tree|g"
@@ -149,18 +149,17 @@ compile() {
 	return "$rc"
 }
 
-# warnings TREE OUT: of its log, without what differs from tree to tree: folders, lines, columns.
+# warnings TREE OUT: of its log, comparable between trees.
 warnings() {
-	grep -E 'warning:' "$2/build.log" |
-		sed -E -e "s|$1/||g" -e "s|$2/||g" -e 's|^(\.\./)+||' -e 's/:[0-9]+:([0-9]+:)?/:/' | sort
+	matrix__warnings "$1" "$2" < "$2/build.log"
 }
 
 # baseline: the same objects of the unpatched tree, in BASELINE; once for a cell, where it is needed.
 baseline() {
 	local objects
 	[ -z "$BASELINE" ] || return 0
-	seed_plant "$SRC" "$OUT.unpatched" || return
 	BASELINE=$OUT.unpatched
+	seed_plant "$SRC" "$BASELINE" || return
 	cp "$OUT/.fragments" "$BASELINE/"
 	configure "$SRC" "$BASELINE" || return
 	mapfile -t objects < <(matrix__objects "$OBJECTS" "$ARCH" "$OUT/.config" |
@@ -208,18 +207,14 @@ check_warnings() {
 	return 1
 }
 
-# Functions of the series that an object wants and none defines: a whole kernel would not link.
+# An object that calls what is not there compiles, and a whole kernel would not link.
 check_links() {
 	local objects undefined
 	mapfile -t objects < <(matrix__objects "$OBJECTS" "$ARCH" "$OUT/.config" | sed "s|^|$OUT/|")
-	undefined=$("$(nm_command)" -A "${objects[@]}" | awk -v own="$OWN_SYMBOLS" '
-		{ file = $1; sub(/:.*/, "", file); sub(/.*\//, "", file) }
-		$NF !~ own { next }
-		$(NF - 1) == "U" { wants[$NF] = wants[$NF] " " file; next }
-		$(NF - 1) ~ /^[A-Zvw]$/ { defined[$NF] }
-		END { for (s in wants) if (!(s in defined)) printf "%s (%s) ", s, substr(wants[s], 2) }')
+	undefined=$(matrix__unresolved "$(nm_command)" "$OWN_SYMBOLS" "${objects[@]}") ||
+		die "cell $NAME" "$(nm_command) failed" "see its message above"
 	[ -n "$undefined" ] || return 0
-	NOTE="would not link: ${undefined% }"
+	NOTE="would not link: $(paste -sd' ' <<< "$undefined")"
 	return 1
 }
 
@@ -323,6 +318,13 @@ choose() {
 	done
 }
 
+# shellcheck disable=SC2317 # called by the trap
+stopped() {
+	progress_end
+	warn "kernel-check" "stopped; cells that have passed are not built again"
+	exit 130
+}
+
 main() {
 	local pair
 	choose "$@"
@@ -333,7 +335,9 @@ main() {
 	need_space "$CHECK" "$SPACE_MB" "kernel-check"
 	lock check
 	PASSED=0 FAILED=0 SKIPPED=0 TABLE=()
-	timing__begin kernel-check
+	trap stopped INT TERM
+	# A few cells tell nothing about the time of all.
+	timing__begin "kernel-check$([ $# -eq 0 ] || echo -some)"
 	timing__step source 90 prepare
 	timing__step cells $((40 * ${#CELLS[@]})) run_cells
 	printf '\n%-4s  %-18s %-7s %-6s %7s %8s %6s\n' "" cell arch cc objects warnings s

@@ -87,3 +87,22 @@ matrix__unlisted() {
 	series__files "$2" | sed -n 's/\.c$/.o/p' |
 		comm -23 - <(matrix__lines "$1" | awk '{ print $2 }' | sort -u)
 }
+
+# matrix__unresolved NM PATTERN OBJECT...: "SYMBOL(OBJECT,...)" a line, of the symbols like PATTERN
+# that are wanted and that none of the objects defines.
+matrix__unresolved() {
+	local nm=$1 pattern=$2
+	shift 2
+	"$nm" -A "$@" | awk -v own="$pattern" '
+		{ file = $1; sub(/:.*/, "", file); sub(/.*\//, "", file) }
+		$NF !~ own { next }
+		$(NF - 1) ~ /U$/ { wants[$NF] = wants[$NF] "," file; next }
+		$(NF - 1) ~ /^[A-Z]$/ { defined[$NF] }
+		END { for (s in wants) if (!(s in defined)) printf "%s(%s)\n", s, substr(wants[s], 2) }' | sort
+}
+
+# matrix__warnings TREE OUT: those of a build log on standard input, without what differs from tree to
+# tree: folders, lines, columns.
+matrix__warnings() {
+	sed -n -E -e '/warning:/!d' -e "s|$1/||g" -e "s|$2/||g" -e 's|^(\.\./)+||' -e 's/:[0-9]+:([0-9]+:)?/:/' -e p | sort
+}

@@ -43,6 +43,21 @@ echo one.patch > "$WORK/series/series"
 printf '%s\n' '--- a/mm/a.c' '+++ b/mm/a.c' '--- a/mm/new.c' '+++ b/mm/new.c' '+++ b/mm/a.h' > "$WORK/series/one.patch"
 is "unlisted" "mm/new.o" "$(lab matrix__unlisted "$WORK/objects" "$WORK/series")"
 
+# Nothing is wanted of a function that one object calls and another defines, or that is not ours.
+cc() { printf '%s\n' "$2" | gcc -x c -c -o "$WORK/$1.o" -; }
+cc a 'void migrc_x(void); void tlb_ubc_y(void); void other(void); void f(void) { migrc_x(); tlb_ubc_y(); other(); }'
+cc b 'void migrc_x(void) { }'
+is "unresolved" "tlb_ubc_y(a.o)" "$(lab matrix__unresolved nm '^(migrc_|tlb_ubc_)' a.o b.o)"
+cc c 'void tlb_ubc_y(void) { }'
+is "all resolved" "" "$(lab matrix__unresolved nm '^(migrc_|tlb_ubc_)' a.o b.o c.o)"
+cc d 'static void __attribute__((used)) tlb_ubc_y(void) { }'
+is "a static one is not found" "tlb_ubc_y(a.o)" "$(lab matrix__unresolved nm '^(migrc_|tlb_ubc_)' a.o b.o d.o)"
+
+log() { printf '%s\n' "  CC mm/a.o" "/t/$1/mm/a.c:$2:7: warning: unused 'x'" "mm/b.o: warning: objtool: f+0x1: no"; }
+is "warnings of two trees are the same" "$(log old 10 | lab matrix__warnings /t/old /o/old)" \
+	"$(log new 12 | lab matrix__warnings /t/new /o/new)"
+has "warnings" "mm/a.c: warning: unused 'x'" "$(log old 10 | lab matrix__warnings /t/old /o/old)"
+
 # The repository's own files.
 is "check.matrix is sound" 0 "$(lab matrix__cells "$TOP/lab/config/check.matrix" > /dev/null; echo $?)"
 for series in $(lab matrix__cells "$TOP/lab/config/check.matrix" | awk '{ print $6 }' | sort -u); do
