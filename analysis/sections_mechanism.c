@@ -169,30 +169,25 @@ static void effect_row(struct grid *g, const struct an_metric *m, size_t arm, bo
 		       bool published)
 {
 	const struct an_effect *e = &m->effect[arm];
-	char *label = words__label(m), *base = words__value(m, m->arm[0].mean);
-	char *value = words__value(m, m->arm[arm].mean), *change = words__change(m, e);
-	char *range = words__interval(m, e), *verdict = words__verdict(e);
 	char *seen = words__detectable(e), buf[FMT_LEN];
+	struct words_effect w;
+
+	words__effect(m, arm, &w);
 
 	grid__row(g, section__tone(e->verdict));
-	grid__cell(g, "%s%s", label, wide && m->primary ? " (primary)" : "");
-	grid__cell(g, "%s", base);
-	grid__cell(g, "%s", value);
-	grid__cell(g, "%s", change);
-	grid__cell(g, "%s", range);
+	grid__cell(g, "%s%s", w.label, wide && m->primary ? " (primary)" : "");
+	grid__cell(g, "%s", w.base);
+	grid__cell(g, "%s", w.value);
+	grid__cell(g, "%s", w.change);
+	grid__cell(g, "%s", w.range);
 	if (wide) {
 		grid__cell(g, "%zu, %zu", m->arm[0].n, m->arm[arm].n);
 		if (published)
 			grid__cell(g, "%s", fmt__change(buf, m->published));
 		grid__cell(g, "%s", seen);
 	}
-	grid__cell(g, "%s", verdict);
-	free(label);
-	free(base);
-	free(value);
-	free(change);
-	free(range);
-	free(verdict);
+	grid__cell(g, "%s", w.verdict);
+	words__effect_free(&w);
 	free(seen);
 }
 

@@ -155,26 +155,20 @@ static void summary_row(struct grid *g, const struct an_compare *c, const char *
 		return;
 	for (size_t a = 1; a < c->nr_arms; a++) {
 		const struct an_effect *e = &m->effect[a];
-		char *label = words__label(m), *base = words__value(m, m->arm[0].mean);
-		char *value = words__value(m, m->arm[a].mean), *change = words__change(m, e);
-		char *range = words__interval(m, e), *verdict = words__verdict(e);
+		struct words_effect w;
 
+		words__effect(m, a, &w);
 		grid__row(g, section__tone(e->verdict));
-		grid__cell(g, "%s", label);
-		grid__cell(g, "%s", base);
+		grid__cell(g, "%s", w.label);
+		grid__cell(g, "%s", w.base);
 		if (c->nr_arms > 2)
-			grid__cell(g, "%s: %s", c->arms[a].name, value);
+			grid__cell(g, "%s: %s", c->arms[a].name, w.value);
 		else
-			grid__cell(g, "%s", value);
-		grid__cell(g, "%s", change);
-		grid__cell(g, "%s", range);
-		grid__cell(g, "%s", verdict);
-		free(label);
-		free(base);
-		free(value);
-		free(change);
-		free(range);
-		free(verdict);
+			grid__cell(g, "%s", w.value);
+		grid__cell(g, "%s", w.change);
+		grid__cell(g, "%s", w.range);
+		grid__cell(g, "%s", w.verdict);
+		words__effect_free(&w);
 	}
 }
 

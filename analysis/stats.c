@@ -181,6 +181,14 @@ int stats__welch(const double *a, size_t na, const double *b, size_t nb, double 
 	return 0;
 }
 
+/* A difference of logs and its interval become a ratio and its interval. */
+static void ratio_of_logs(double *est, double *lo, double *hi)
+{
+	*est = exp(*est);
+	*lo = exp(*lo);
+	*hi = exp(*hi);
+}
+
 int stats__welch_ratio(const double *a, size_t na, const double *b, size_t nb, double conf,
 		       struct stats_est *out)
 {
@@ -192,9 +200,7 @@ int stats__welch_ratio(const double *a, size_t na, const double *b, size_t nb, d
 	free(la);
 	if (err)
 		return err;
-	out->est = exp(out->est);
-	out->lo = exp(out->lo);
-	out->hi = exp(out->hi);
+	ratio_of_logs(&out->est, &out->lo, &out->hi);
 	return 0;
 }
 
@@ -425,9 +431,7 @@ int stats__hl_ratio(const double *a, size_t na, const double *b, size_t nb, doub
 	free(la);
 	if (err)
 		return err;
-	out->est = exp(out->est);
-	out->lo = exp(out->lo);
-	out->hi = exp(out->hi);
+	ratio_of_logs(&out->est, &out->lo, &out->hi);
 	return 0;
 }
 

@@ -115,6 +115,28 @@ static void add_metric_sentence(struct sbuf *b, const struct an_compare *c,
 	free(range);
 }
 
+void words__effect(const struct an_metric *m, size_t arm, struct words_effect *w)
+{
+	const struct an_effect *e = &m->effect[arm];
+
+	w->label = words__label(m);
+	w->base = words__value(m, m->arm[0].mean);
+	w->value = words__value(m, m->arm[arm].mean);
+	w->change = words__change(m, e);
+	w->range = words__interval(m, e);
+	w->verdict = words__verdict(e);
+}
+
+void words__effect_free(struct words_effect *w)
+{
+	free(w->label);
+	free(w->base);
+	free(w->value);
+	free(w->change);
+	free(w->range);
+	free(w->verdict);
+}
+
 char *words__arm_verdict(const struct an_compare *c, size_t arm)
 {
 	enum an_verdict v = words__overall(c, arm);

@@ -19,6 +19,14 @@ char *words__value(const struct an_metric *m, double v);
 /* Label with its unit, where the values do not carry it. */
 char *words__label(const struct an_metric *m);
 
+/* One metric of one arm against the baseline, as the cells of a table's row. */
+struct words_effect {
+	char *label, *base, *value, *change, *range, *verdict;
+};
+
+void words__effect(const struct an_metric *m, size_t arm, struct words_effect *w);
+void words__effect_free(struct words_effect *w);
+
 /* The arm against the baseline, over all primary metrics; verdict words first. */
 char *words__arm_verdict(const struct an_compare *c, size_t arm);
 /* What an arm's primary verdicts come to: AN_REGRESSED if any is, else AN_IMPROVED if any is... */

@@ -37,12 +37,6 @@ arm_read() {
 	done
 }
 
-# source_digest SRC: the tree by names, sizes and times: reading 1.7 GB would take longer than it
-# is worth.
-source_digest() {
-	(cd "$1" && find . -type f -printf '%P %s %T@\n' | sort | digest)
-}
-
 # kernel_key ARM SRC: SRC_DIGEST is made once for all arms.
 kernel_key() {
 	{
@@ -197,7 +191,7 @@ main() {
 	trap stopped INT TERM
 	"$LAB/fetch-kernel-source.sh" "$CACHE/source-path" 9>&-
 	SRC=$(cat "$CACHE/source-path")
-	SRC_DIGEST=$(source_digest "$SRC")
+	SRC_DIGEST=$(tree__digest "$SRC")
 	for arm in "$@"; do
 		build_arm "$arm"
 	done

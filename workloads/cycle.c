@@ -152,8 +152,7 @@ static error_t parse_more(int key, char *arg)
 		conf.write_share = (unsigned int)wl_opt__u64("--write-share", arg, 0, 100);
 		break;
 	case ARGP_KEY_ARG:
-		wl_err("%s: not an option; see --help", arg);
-		exit(WL_EXIT_USAGE);
+		wl_opt__stray(arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}

@@ -598,8 +598,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			puts(tests[i].name);
 		exit(WL_EXIT_GOOD);
 	case ARGP_KEY_ARG:
-		wl_err("%s: not an option; see --help", arg);
-		exit(WL_EXIT_USAGE);
+		wl_opt__stray(arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}

@@ -97,8 +97,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		conf.to = (int)wl_opt__u64("--to", arg, 0, 63);
 		break;
 	case ARGP_KEY_ARG:
-		wl_err("%s: not an option; see --help", arg);
-		exit(WL_EXIT_USAGE);
+		wl_opt__stray(arg);
 	case ARGP_KEY_END:
 		if (conf.rounds && conf.seconds > 0) {
 			wl_err("--rounds and --seconds: only one can end the run; leave one out");

@@ -111,8 +111,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		conf.thp = 1;
 		break;
 	case ARGP_KEY_ARG:
-		wl_err("%s: not an option; see --help", arg);
-		exit(WL_EXIT_USAGE);
+		wl_opt__stray(arg);
 	default:
 		(void)state;
 		return ARGP_ERR_UNKNOWN;

@@ -85,8 +85,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		conf.backing.thp = true;
 		break;
 	case ARGP_KEY_ARG:
-		wl_err("%s: not an option; see --help", arg);
-		exit(WL_EXIT_USAGE);
+		wl_opt__stray(arg);
 	default:
 		(void)state;
 		return ARGP_ERR_UNKNOWN;

@@ -158,3 +158,9 @@ int wl_opt__name(const char *opt, const char *arg, const char *const *names)
 	wl_err("%s %s: unknown; give one of %s", opt, arg, list);
 	exit(WL_EXIT_USAGE);
 }
+
+void wl_opt__stray(const char *arg)
+{
+	wl_err("%s: not an option; see --help", arg);
+	exit(WL_EXIT_USAGE);
+}

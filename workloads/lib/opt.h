@@ -20,5 +20,7 @@ uint64_t wl_opt__u64(const char *opt, const char *arg, uint64_t min, uint64_t ma
 double wl_opt__double(const char *opt, const char *arg, double min, double max);
 uint64_t wl_opt__size(const char *opt, const char *arg, uint64_t min, uint64_t max);
 int wl_opt__name(const char *opt, const char *arg, const char *const *names);
+/* For an argument that is not an option's: no program takes any. */
+void wl_opt__stray(const char *arg) __attribute__((noreturn));
 
 #endif /* WL_OPT_H */
