@@ -38,7 +38,7 @@ WL_LIB_SRC := $(wildcard workloads/lib/*.c)
 WL_LIB_OBJ := $(WL_LIB_SRC:%.c=$(B)/%.o)
 WL_BIN     := $(patsubst workloads/%.c,$(B)/workloads/%,$(wildcard workloads/*.c))
 TEST_BIN   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
-LIBS       := -lbpf -lelf -lz -lsqlite3 -linih -lm -lpthread
+LIBS       := -lbpf -lelf -lz -lsqlite3 -lexpat -linih -lm -lpthread
 WL_LIBS    := -lnuma -lm -lpthread
 
 .PHONY: all build demo test unit lab-test guest-test kernel-check lab deps help clean distclean install lint

@@ -535,9 +535,31 @@ static void warn_of_missing(struct an_compare *c)
 		compare__warn(c, mem__strdup("no run migrated a page, so there is no rate per migrated page and nothing that deferral could change"));
 }
 
+/* perf scales up what it did not count all the time: that is an estimate, and worth a word. */
+static void warn_of_multiplexing(struct an_compare *c)
+{
+	double least = 1;
+	const char *name = NULL;
+
+	for (size_t i = 0; i < c->nr_runs; i++) {
+		const struct rd_run *rd = c->runs[i].rd;
+
+		for (size_t k = 0; c->runs[i].valid && k < rd->nr_perf; k++) {
+			if (!(rd->perf[k].share < least))
+				continue;
+			least = rd->perf[k].share;
+			name = rd->perf[k].name;
+		}
+	}
+	if (name)
+		compare__warn(c, sbuf__format("perf shared counters between events: %s was counted %.3g %% of the time and scaled up",
+					      name, least * 100));
+}
+
 void effect__warn(struct an_compare *c)
 {
 	warn_of_missing(c);
+	warn_of_multiplexing(c);
 	for (size_t i = 0; i < c->nr_metrics && c->metrics[i].primary; i++) {
 		for (size_t a = 0; a < c->nr_arms; a++)
 			warn_of_arm(c, &c->metrics[i], a);

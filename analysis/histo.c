@@ -26,6 +26,7 @@ static double bin_high(unsigned int bin, unsigned int k)
 int histo__percentile(const struct histo *h, double q, struct histo_pct *out)
 {
 	uint64_t total, seen = 0;
+	unsigned int last;
 	double rank;
 
 	if (!h || !out || !(q > 0 && q <= 1) || h->sub_bits > 8 || h->nr > LOGLIN_BINS(h->sub_bits))
@@ -39,11 +40,13 @@ int histo__percentile(const struct histo *h, double q, struct histo_pct *out)
 		if (!h->n[bin] || ((double)seen < rank && seen != total))
 			continue;
 		out->lo = (double)loglin_low(bin, h->sub_bits);
-		out->hi = bin_high(bin, h->sub_bits);
+		last = bin + (h->span && h->span[bin] ? h->span[bin] - 1 : 0);
+		out->hi = bin_high(last, h->sub_bits);
 		if (h->max && (double)h->max >= out->lo && (double)h->max < out->hi)
 			out->hi = (double)h->max;
 		if (h->max && q == 1)
 			out->lo = out->hi = (double)h->max;
+		out->coarse = last != bin && out->lo < out->hi;
 		out->est = (out->lo + out->hi) / 2;
 		return 0;
 	}

@@ -3,6 +3,7 @@
 #ifndef MIGRC_ANALYSIS_HISTO_H
 #define MIGRC_ANALYSIS_HISTO_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -14,18 +15,20 @@ struct histo {
 	unsigned int nr;
 	const uint64_t *n;
 	uint64_t max;
+	const unsigned int *span;	/* bins that n[i] covers from i on (0: 1); NULL: each its own */
 };
 
 /* Bounds within which the percentile lies for certain, and their middle. */
 struct histo_pct {
 	double est, lo, hi;
+	bool coarse;		/* of a count that spans several bins: est is no estimate */
 };
 
 /*
  * Nearest-rank percentile, 0 < q <= 1: the smallest value v with at least q * total values <= v.
  * It lies in the bin that holds that rank: lo <= v <= hi, both reached values of the bin, hi cut to
  * max. A bin is less than 2^-sub_bits of its lower bound wide, so est is wrong by less than
- * 2^-(sub_bits + 1) of itself; values below 2^sub_bits, and q = 1 with max known, are exact.
+ * 2^-(sub_bits + 1) of itself, unless the count spans several bins; values below 2^sub_bits, and q = 1 with max known, are exact.
  * Returns 0; -EINVAL for q outside (0, 1] or bad layout; -ENODATA for an empty histogram.
  */
 int histo__percentile(const struct histo *h, double q, struct histo_pct *out);

@@ -99,9 +99,28 @@ static void run_measured(struct json *j, const struct rd_run *run)
 			json__begin(j, NULL, '[');
 			json__int(j, NULL, k);
 			json__int(j, NULL, (int64_t)h->n[k]);
+			if (h->span && h->span[k])
+				json__int(j, NULL, h->span[k]);
 			json__end(j, ']');
 		}
 		json__end(j, ']');
+		json__end(j, '}');
+	}
+	json__end(j, ']');
+}
+
+static void run_perf(struct json *j, const struct rd_run *run)
+{
+	json__begin(j, "perf_events", '[');
+	for (size_t i = 0; i < run->nr_perf; i++) {
+		const struct rd_perf *p = &run->perf[i];
+
+		json__begin(j, NULL, '{');
+		json__str(j, "name", p->name);
+		json__str(j, "event", p->event);
+		json__num(j, "value", p->value);
+		json__str(j, "unit", p->unit);
+		json__num(j, "running_share", p->share);
 		json__end(j, '}');
 	}
 	json__end(j, ']');
@@ -179,6 +198,7 @@ void json__run(struct json *j, const struct rd_run *run, bool full)
 		texts(j, "rules_broken", run->invalid, run->nr_invalid);
 		run_metrics(j, run);
 		run_measured(j, run);
+		run_perf(j, run);
 		run_instrument(j, run);
 	}
 	json__end(j, '}');

@@ -334,12 +334,57 @@ static void collect_interrupts(struct an_compare *c)
 	}
 }
 
+/*
+ * Events of the evaluation that was posted with version 5 of the series, after / before as in
+ * vmstat_defs; the rest of what perf counts is shown as it is.
+ */
+static const struct perf_def {
+	const char *name;
+	double published;
+} perf_defs[] = {
+	{ "itlb.itlb_flush", 5240261.0 / 85647229.0 },
+	{ "tlb_flush.dtlb_thread", 271581774.0 / 480981504.0 },
+	{ "tlb_flush.stlb_any", 243149389.0 / 323937200.0 },
+	{ "dTLB-load-misses", 234502983364.0 / 238381632579.0 },
+	{ "dTLB-store-misses", 395673680.0 / 601514255.0 },
+	{ "iTLB-load-misses", 1620215163.0 / 2974157461.0 },
+};
+
+static const struct perf_def *perf_def__find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(perf_defs) / sizeof(perf_defs[0]); i++)
+		if (!strcmp(perf_defs[i].name, name))
+			return &perf_defs[i];
+	return NULL;
+}
+
+/* Times are perf's clocks; it gives them a unit, and counts none. */
+static void collect_perf(struct an_compare *c, size_t run, const struct rd_perf *p)
+{
+	const struct perf_def *def = perf_def__find(p->name);
+	bool ms = !strcmp(p->unit, "msec");
+	struct spec spec = { p->name, ms ? "ns" : p->unit[0] ? p->unit : "count", AN_FLUSH,
+			     def || ms ? AN_LOWER : AN_NONE, ms };
+	double v = ms ? p->value * 1e6 : p->value;
+	char *key = sbuf__format("perf.%s", p->name);
+	struct an_metric *m;
+
+	m = put(c, run, key, &spec, v);
+	if (def)
+		m->published = def->published;
+	m = def ? put_rate(c, run, key, &spec, v) : NULL;
+	if (m)
+		m->published = def->published / PUB_MIGRATED;
+	free(key);
+}
+
 static void collect_hist(struct an_compare *c, size_t run, const struct rd_hist *rh)
 {
 	static const struct { const char *name; double q; } cuts[] = {
 		{ "p50", 0.5 }, { "p99", 0.99 }, { "p99.9", 0.999 }, { "max", 1 },
 	};
-	struct histo h = { rh->sub_bits, rh->nr, rh->n, (uint64_t)(rh->max > 0 ? rh->max : 0) };
+	struct histo h = { rh->sub_bits, rh->nr, rh->n, (uint64_t)(rh->max > 0 ? rh->max : 0),
+			   rh->span };
 
 	for (size_t k = 0; k < sizeof(cuts) / sizeof(cuts[0]); k++) {
 		bool ns = !strcmp(rh->unit, "ns");
@@ -347,7 +392,7 @@ static void collect_hist(struct an_compare *c, size_t run, const struct rd_hist 
 		struct spec spec = { NULL, rh->unit, AN_LATENCY, ns ? AN_LOWER : AN_NONE, ns };
 		char *key, *label;
 
-		if (histo__percentile(&h, cuts[k].q, &pct))
+		if (histo__percentile(&h, cuts[k].q, &pct) || pct.coarse)
 			continue;
 		key = sbuf__format("hist.%s.%s", rh->name, cuts[k].name);
 		label = sbuf__format("%s %s", rh->name, cuts[k].name);
@@ -449,6 +494,9 @@ void metrics__collect(struct an_compare *c)
 	collect_outcome(c);
 	for (size_t d = 0; d < NR_VMSTAT_DEFS; d++)
 		collect_vmstat(c, &vmstat_defs[d]);
+	for (size_t i = 0; i < c->nr_runs; i++)
+		for (size_t k = 0; k < c->runs[i].rd->nr_perf; k++)
+			collect_perf(c, i, &c->runs[i].rd->perf[k]);
 	collect_interrupts(c);
 	collect_patch(c);
 	collect_held(c);

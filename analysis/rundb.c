@@ -12,7 +12,7 @@
 #include "bpf/loglin.h"
 
 #define APPLICATION_ID	0x4d494752	/* "MIGR" */
-#define USER_VERSION	1
+#define USER_VERSION	2	/* older ones are read as they are */
 #define MAX_SUB_BITS	8
 
 /* The schema forbids NULL, but a file may be damaged, or made by who knows what: "" then. */
@@ -108,6 +108,15 @@ static void read_hist(struct rd_run *run, sqlite3_stmt *st)
 	h->n = mem__calloc(h->nr, sizeof(*h->n));
 }
 
+static void set_span(struct rd_hist *h, int64_t bin, int64_t span)
+{
+	if (span <= 1 || span > h->nr - bin)
+		return;
+	if (!h->span)
+		h->span = mem__calloc(h->nr, sizeof(*h->span));
+	h->span[bin] = (unsigned int)span;
+}
+
 static void read_bin(struct rd_run *run, sqlite3_stmt *st)
 {
 	const char *name = column(st, 0);
@@ -119,8 +128,10 @@ static void read_bin(struct rd_run *run, sqlite3_stmt *st)
 		if (strcmp(h->name, name))
 			continue;
 		/* What is not in the layout is lost here and shows as bins that miss the total. */
-		if (bin >= 0 && bin < h->nr && n > 0)
+		if (bin >= 0 && bin < h->nr && n > 0) {
 			h->n[bin] = (uint64_t)n;
+			set_span(h, bin, integer(st, 3));
+		}
 		return;
 	}
 }
@@ -157,26 +168,42 @@ static void read_instrument(struct rd_run *run, sqlite3_stmt *st)
 	run->instrument[run->nr_instrument++] = (struct rd_value){ text(st, 0), integer(st, 1) };
 }
 
-static const struct {
+static void read_perf(struct rd_run *run, sqlite3_stmt *st)
+{
+	run->perf = mem__grow(run->perf, run->nr_perf);
+	run->perf[run->nr_perf++] = (struct rd_perf){
+		.name = text(st, 0), .event = text(st, 1), .value = sqlite3_column_double(st, 2),
+		.unit = text(st, 3), .share = sqlite3_column_type(st, 4) == SQLITE_NULL ? NAN :
+					      sqlite3_column_double(st, 4),
+	};
+}
+
+static const struct table {
+	int since, before;	/* versions of the schema that it is for; before 0: until today */
 	const char *sql;
 	void (*read)(struct rd_run *run, sqlite3_stmt *st);
 } tables[] = {
-	{ "SELECT key, value, NULL FROM run_label WHERE run_id = ? ORDER BY key", read_label },
-	{ "SELECT key, value, class FROM fact WHERE run_id = ? ORDER BY key", read_fact },
-	{ "SELECT name, value, NULL FROM result_text WHERE run_id = ? ORDER BY name", read_result },
-	{ "SELECT rule, detail, NULL FROM invalid WHERE run_id = ? ORDER BY rule", read_invalid },
-	{ "SELECT source, name, before_value, after_value FROM counter WHERE run_id = ? "
+	{ 1, 0, "SELECT key, value, NULL FROM run_label WHERE run_id = ? ORDER BY key", read_label },
+	{ 1, 0, "SELECT key, value, class FROM fact WHERE run_id = ? ORDER BY key", read_fact },
+	{ 1, 0, "SELECT name, value, NULL FROM result_text WHERE run_id = ? ORDER BY name", read_result },
+	{ 1, 0, "SELECT rule, detail, NULL FROM invalid WHERE run_id = ? ORDER BY rule", read_invalid },
+	{ 1, 0, "SELECT source, name, before_value, after_value FROM counter WHERE run_id = ? "
 	  "ORDER BY source, name", read_counter },
-	{ "SELECT name, value, unit, better, is_time FROM metric WHERE run_id = ? ORDER BY name",
+	{ 1, 0, "SELECT name, value, unit, better, is_time FROM metric WHERE run_id = ? ORDER BY name",
 	  read_metric },
-	{ "SELECT name, unit, sub_bits, total, sum, max FROM histogram WHERE run_id = ? ORDER BY name",
-	  read_hist },
-	{ "SELECT name, bin, n FROM histogram_bin WHERE run_id = ? ORDER BY name, bin", read_bin },
-	{ "SELECT source, name, t_ns, value FROM sample WHERE run_id = ? "
+	{ 1, 0, "SELECT name, unit, sub_bits, total, sum, max FROM histogram WHERE run_id = ? "
+	  "ORDER BY name", read_hist },
+	{ 1, 2, "SELECT name, bin, n, 1 FROM histogram_bin WHERE run_id = ? ORDER BY name, bin",
+	  read_bin },
+	{ 2, 0, "SELECT name, bin, n, span FROM histogram_bin WHERE run_id = ? ORDER BY name, bin",
+	  read_bin },
+	{ 1, 0, "SELECT source, name, t_ns, value FROM sample WHERE run_id = ? "
 	  "ORDER BY source, name, t_ns", read_sample },
-	{ "SELECT name, rung, target, core, why, seen, submitted, lost, body_ns FROM probe "
+	{ 1, 0, "SELECT name, rung, target, core, why, seen, submitted, lost, body_ns FROM probe "
 	  "WHERE run_id = ? ORDER BY name", read_probe },
-	{ "SELECT name, value FROM instrument WHERE run_id = ? ORDER BY name", read_instrument },
+	{ 1, 0, "SELECT name, value FROM instrument WHERE run_id = ? ORDER BY name", read_instrument },
+	{ 2, 0, "SELECT name, event, value, unit, running_share FROM perf_event WHERE run_id = ? "
+	  "ORDER BY name", read_perf },
 };
 
 #define NR_TABLES	(sizeof(tables) / sizeof(tables[0]))
@@ -229,7 +256,7 @@ static int pragma(sqlite3 *sq, const char *name, int64_t *value)
 }
 
 /* Refuse what is not ours before reading a row of it. */
-static int check_identity(sqlite3 *sq, const char *path, char **msg)
+static int check_identity(sqlite3 *sq, const char *path, int64_t *found, char **msg)
 {
 	int64_t id, version;
 
@@ -247,15 +274,16 @@ static int check_identity(sqlite3 *sq, const char *path, char **msg)
 				    path, (unsigned long long)id);
 		return -EPROTO;
 	}
-	if (version != USER_VERSION) {
-		*msg = sbuf__format("%s: schema version %lld, this migrc reads version %d; use the migrc that wrote it",
+	if (version < 1 || version > USER_VERSION) {
+		*msg = sbuf__format("%s: schema version %lld, this migrc reads versions up to %d; use the migrc that wrote it",
 				    path, (long long)version, USER_VERSION);
 		return -EPROTO;
 	}
+	*found = version;
 	return 0;
 }
 
-static int read_all(sqlite3 *sq, struct rundb *db)
+static int read_all(sqlite3 *sq, int64_t version, struct rundb *db)
 {
 	sqlite3_stmt *st = NULL;
 	int err = -EIO, rc;
@@ -269,6 +297,8 @@ static int read_all(sqlite3 *sq, struct rundb *db)
 	if (rc != SQLITE_DONE)
 		goto cleanup;
 	for (size_t t = 0; t < NR_TABLES; t++) {
+		if (version < tables[t].since || (tables[t].before && version >= tables[t].before))
+			continue;
 		sqlite3_finalize(st);
 		st = NULL;
 		if (sqlite3_prepare_v2(sq, tables[t].sql, -1, &st, NULL) != SQLITE_OK)
@@ -322,10 +352,16 @@ int rundb__load(const char *path, struct rundb **out, char **msg)
 {
 	struct rundb *db = mem__calloc(1, sizeof(*db));
 	sqlite3 *sq = NULL;
+	int64_t version;
 	int err;
 
 	*out = NULL;
 	*msg = NULL;
+	if (!*path) {
+		err = -ENOENT;
+		*msg = mem__strdup("database: its name is empty; give a file with -d");
+		goto cleanup;
+	}
 	if (access(path, R_OK)) {
 		err = -errno;
 		*msg = sbuf__format("%s: %s; give the database with -d", path, strerror(-err));
@@ -334,10 +370,10 @@ int rundb__load(const char *path, struct rundb **out, char **msg)
 	err = open_file(path, &sq, msg);
 	if (err)
 		goto cleanup;
-	err = check_identity(sq, path, msg);
+	err = check_identity(sq, path, &version, msg);
 	if (err)
 		goto cleanup;
-	err = read_all(sq, db);
+	err = read_all(sq, version, db);
 	if (err)
 		*msg = sbuf__format("%s: %s; restore it from a copy or record again", path,
 				    sqlite3_errmsg(sq));
@@ -377,6 +413,7 @@ static void free_measured(struct rd_run *r)
 		free(r->hists[i].name);
 		free(r->hists[i].unit);
 		free(r->hists[i].n);
+		free(r->hists[i].span);
 	}
 	for (size_t i = 0; i < r->nr_series; i++) {
 		free(r->series[i].source);
@@ -399,8 +436,14 @@ static void free_instrument(struct rd_run *r)
 	}
 	for (size_t i = 0; i < r->nr_instrument; i++)
 		free(r->instrument[i].name);
+	for (size_t i = 0; i < r->nr_perf; i++) {
+		free(r->perf[i].name);
+		free(r->perf[i].event);
+		free(r->perf[i].unit);
+	}
 	free(r->probes);
 	free(r->instrument);
+	free(r->perf);
 }
 
 static void free_run(struct rd_run *r)
@@ -476,6 +519,14 @@ double run__delta(const struct rd_run *run, const char *source, const char *name
 	if (!c || c->after < c->before)
 		return NAN;
 	return (double)c->after - (double)c->before;
+}
+
+const struct rd_perf *run__perf(const struct rd_run *run, const char *name)
+{
+	for (size_t i = 0; i < run->nr_perf; i++)
+		if (!strcmp(run->perf[i].name, name))
+			return &run->perf[i];
+	return NULL;
 }
 
 const struct rd_hist *run__hist(const struct rd_run *run, const char *name)

@@ -30,8 +30,15 @@ struct rd_metric {
 struct rd_hist {
 	char *name, *unit;
 	unsigned int sub_bits, nr;
-	int64_t total, sum, max;
+	int64_t total, sum, max;	/* the last two: or RD_NULL */
 	uint64_t *n;		/* nr bins */
+	unsigned int *span;	/* bins that n[i] covers from i on; NULL: each its own */
+};
+
+struct rd_perf {		/* an event of perf stat */
+	char *name, *event, *unit;
+	double value;
+	double share;		/* part of the time that it was counted; NaN: not told */
 };
 
 struct rd_point {
@@ -64,7 +71,7 @@ struct rd_run {
 	int64_t started_ns, wall_ns, exit_code, term_signal;	/* the last three: or RD_NULL */
 	bool timed_out, emulated;
 	size_t nr_labels, nr_facts, nr_results, nr_invalid, nr_counters, nr_metrics, nr_hists,
-	       nr_series, nr_probes, nr_instrument;
+	       nr_series, nr_probes, nr_instrument, nr_perf;
 	struct rd_text *labels, *facts, *results, *invalid;
 	struct rd_counter *counters;
 	struct rd_metric *metrics;
@@ -72,6 +79,7 @@ struct rd_run {
 	struct rd_series *series;
 	struct rd_probe *probes;
 	struct rd_value *instrument;
+	struct rd_perf *perf;
 };
 
 struct rundb {
@@ -99,6 +107,8 @@ const struct rd_counter *run__counter(const struct rd_run *run, const char *sour
 				      const char *name);
 /* Growth of a counter over the run, NaN if absent or if it went backwards. */
 double run__delta(const struct rd_run *run, const char *source, const char *name);
+/* NULL if absent. */
+const struct rd_perf *run__perf(const struct rd_run *run, const char *name);
 const struct rd_hist *run__hist(const struct rd_run *run, const char *name);
 const struct rd_series *run__series(const struct rd_run *run, const char *source, const char *name);
 /* RD_NULL if absent. */

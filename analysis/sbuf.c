@@ -265,7 +265,7 @@ static const char *percent(char *buf, size_t len, double ratio)
 	else if (fabs(p) >= 9999.5)
 		snprintf(buf, len, "%+.0fk", p / 1000);
 	else
-		snprintf(buf, len, "%+.*f", fabs(p) >= 999.5 ? 0 : fabs(p) < 0.995 ? 2 : 1, p);
+		snprintf(buf, len, "%+.*f", fabs(p) >= 999.5 ? 0 : fabs(p) < 9.995 ? 2 : 1, p);
 	return buf;
 }
 

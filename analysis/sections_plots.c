@@ -115,10 +115,15 @@ static void add_histogram(struct plot_series *line, const uint64_t *n, const str
 		first = k < first ? k : first;
 		last = k;
 	}
-	for (unsigned int k = first; total > 0 && k <= last + 1 && k + 1 < h->nr; k++) {
-		double low = (double)loglin_low(k, h->sub_bits);
-		double high = (double)loglin_low(k + 1, h->sub_bits);
+	for (unsigned int k = first, span; total > 0 && k <= last + 1 && k + 1 < h->nr; k += span) {
+		double low = (double)loglin_low(k, h->sub_bits), high;
 
+		span = h->span && h->span[k] ? h->span[k] : 1;
+		if (span >= h->nr - k)
+			break;
+		high = (double)loglin_low(k + span, h->sub_bits);
+		if (span > 1 && low < 1)
+			low = 1;
 		/* The value 0 has no place on a log axis; the tables have it. */
 		if (low > 0)
 			plot__point(line, low, (double)n[k] / total / log2(high / low) * 100);

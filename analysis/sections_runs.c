@@ -306,6 +306,19 @@ static void record_counters(struct doc *d, const struct rd_run *run)
 	doc__grid(d, &g);
 }
 
+/* Where many bins share a count, their upper end is all that is known. */
+static void percentile_cell(struct grid *g, const struct histo *h, double q, const char *unit)
+{
+	struct histo_pct pct;
+	char buf[FMT_LEN];
+
+	if (histo__percentile(h, q, &pct))
+		grid__cell(g, "-");
+	else
+		grid__cell(g, "%s%s", pct.coarse ? "<= " : "",
+			   fmt__unit(buf, pct.coarse ? pct.hi : pct.est, unit));
+}
+
 static void record_hists(struct doc *d, const struct rd_run *run)
 {
 	static const char *const head[] = { "histogram", "n", "mean", "p50", "p99", "p99.9", "max",
@@ -317,23 +330,46 @@ static void record_hists(struct doc *d, const struct rd_run *run)
 	grid__init(&g, "Histograms", "lrrrrrrr", head);
 	for (size_t i = 0; i < run->nr_hists; i++) {
 		const struct rd_hist *h = &run->hists[i];
-		struct histo v = { h->sub_bits, h->nr, h->n, (uint64_t)(h->max > 0 ? h->max : 0) };
+		struct histo v = { h->sub_bits, h->nr, h->n, (uint64_t)(h->max > 0 ? h->max : 0),
+				   h->span };
 		struct histo_pct pct;
 
 		grid__row(&g, DOC_PLAIN);
 		grid__cell(&g, "%s%s%s%s", h->name, strcmp(h->unit, "ns") ? " (" : "",
 			   strcmp(h->unit, "ns") ? h->unit : "", strcmp(h->unit, "ns") ? ")" : "");
 		int_cell(&g, h->total);
-		grid__cell(&g, "%s", h->total <= 0 ? "-" :
+		grid__cell(&g, "%s", h->total <= 0 || h->sum == RD_NULL ? "-" :
 			   fmt__unit(buf, (double)h->sum / h->total, h->unit));
 		for (size_t k = 0; k < sizeof(cuts) / sizeof(cuts[0]); k++)
-			grid__cell(&g, "%s", histo__percentile(&v, cuts[k], &pct) ? "-" :
-				   fmt__unit(buf, pct.est, h->unit));
+			percentile_cell(&g, &v, cuts[k], h->unit);
 		if (histo__percentile(&v, 0.99, &pct))
 			grid__cell(&g, "-");
 		else
 			grid__cell(&g, "%s..%s", fmt__unit(lo, pct.lo, h->unit),
 				   fmt__unit(hi, pct.hi, h->unit));
+	}
+	doc__grid(d, &g);
+}
+
+static void record_perf(struct doc *d, const struct rd_run *run)
+{
+	static const char *const head[] = { "perf event", "asked as", "value", "counted" };
+	struct grid g;
+	char buf[FMT_LEN];
+
+	grid__init(&g, "Events of perf", "llrr", head);
+	for (size_t i = 0; i < run->nr_perf; i++) {
+		const struct rd_perf *p = &run->perf[i];
+
+		grid__row(&g, p->share < 1 ? DOC_WARN : DOC_PLAIN);
+		grid__cell(&g, "%s", p->name);
+		grid__cell(&g, "%s", strcmp(p->event, p->name) ? p->event : "");
+		grid__cell(&g, "%s%s%s", fmt__unit(buf, p->value, p->unit[0] ? p->unit : "count"),
+			   p->unit[0] ? " " : "", p->unit);
+		if (isnan(p->share))
+			grid__cell(&g, "not told");
+		else
+			grid__cell(&g, "%.4g %% of the time", p->share * 100);
 	}
 	doc__grid(d, &g);
 }
@@ -382,6 +418,8 @@ void section__record(struct doc *d, const struct rd_run *run)
 	record_metrics(d, run);
 	record_texts(d, "result", run->results, run->nr_results);
 	record_hists(d, run);
+	if (run->nr_perf)
+		record_perf(d, run);
 	record_counters(d, run);
 	record_probes(d, run);
 	record_instrument(d, run);

@@ -137,17 +137,36 @@ void words__effect_free(struct words_effect *w)
 	free(w->verdict);
 }
 
+/* What all primary metrics of an arm that cannot be judged have in common, NULL if nothing. */
+static const char *common_reason(const struct an_compare *c, size_t arm)
+{
+	const char *why = NULL;
+
+	for (size_t i = 0; i < c->nr_metrics && c->metrics[i].primary; i++) {
+		const struct an_effect *e = &c->metrics[i].effect[arm];
+
+		if (e->verdict == AN_ABSENT)
+			continue;
+		if (!e->why[0] || (why && strcmp(why, e->why)))
+			return NULL;
+		why = e->why;
+	}
+	return why;
+}
+
 char *words__arm_verdict(const struct an_compare *c, size_t arm)
 {
+	const char *why = common_reason(c, arm);
 	enum an_verdict v = words__overall(c, arm);
 	struct sbuf b = { 0 };
 	bool mixed = false;
 
 	for (size_t i = 0; i < c->nr_metrics && c->metrics[i].primary; i++)
 		mixed |= v == AN_REGRESSED && c->metrics[i].effect[arm].verdict == AN_IMPROVED;
-	sbuf__addf(&b, "%s against %s: %s%s.", c->arms[arm].name, c->arms[0].name,
+	sbuf__addf(&b, "%s against %s: %s%s%s%s.", c->arms[arm].name, c->arms[0].name,
 		   compare__invalid(c) ? "INVALID, and on these runs " : "",
-		   mixed ? "mixed: some improved, some regressed" : verdict__name(v));
+		   mixed ? "mixed: some improved, some regressed" : verdict__name(v),
+		   why && v == AN_INCONCLUSIVE ? ": " : "", why && v == AN_INCONCLUSIVE ? why : "");
 	for (size_t i = 0; i < c->nr_metrics && c->metrics[i].primary; i++)
 		add_metric_sentence(&b, c, &c->metrics[i], &c->metrics[i].effect[arm]);
 	return b.s;

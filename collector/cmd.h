@@ -7,6 +7,7 @@
 #define MIGRC_CMD_H
 
 int cmd_record(int argc, char **argv);
+int cmd_import(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_runs(int argc, char **argv);
 int cmd_show(int argc, char **argv);

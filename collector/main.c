@@ -16,6 +16,7 @@ struct command {
 static const struct command commands[] = {
 	{ "doctor", cmd_doctor, "what can be traced here, why not, and the remedy" },
 	{ "record", cmd_record, "run a command instrumented, store one run" },
+	{ "import", cmd_import, "make a run from files: perf stat, /proc/vmstat, XSBench, pmbench" },
 	{ "runs", cmd_runs, "list the runs of a database" },
 	{ "show", cmd_show, "one run in full" },
 	{ "compare", cmd_compare, "compare arms, on a terminal" },

@@ -12,14 +12,10 @@
 #include "collector/facts.h"
 #include "collector/output.h"
 #include "collector/probes.h"
+#include "collector/run_args.h"
 #include "collector/sampler.h"
 #include "collector/store.h"
 #include "collector/workload.h"
-
-struct label {
-	char *key;
-	const char *value;
-};
 
 struct record_options {
 	const char *db, *arm, *workload;

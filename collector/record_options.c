@@ -43,49 +43,6 @@ static const char doc[] =
 	"interrupted; 2 an error of usage or of the tool; 4 stored, but invalid; "
 	"5 not permitted or not supported here.";
 
-/* A whole number from min to max, or an error that names the option. */
-static int number__parse(struct argp_state *state, const char *option, const char *arg,
-			 long long min, long long max, long long *out)
-{
-	(void)state;
-	if (!text__to_ll(arg, out) && *out >= min && *out <= max)
-		return 0;
-	err__print("--%s: '%s' is not a whole number from %lld to %lld; see `migrc record --help`",
-		   option, arg, min, max);
-	return EINVAL;
-}
-
-static int label__add(struct record_options *o, const char *arg)
-{
-	const char *equals = strchr(arg, '=');
-	struct label *bigger;
-	char *key;
-	size_t i;
-
-	if (!equals || equals == arg) {
-		err__print("--label: '%s' is not KEY=VALUE; see `migrc record --help`", arg);
-		return EINVAL;
-	}
-	key = strndup(arg, (size_t)(equals - arg));
-	if (!key)
-		return ENOMEM;
-	for (i = 0; i < o->nr_labels; i++) {
-		if (strcmp(o->labels[i].key, key))
-			continue;
-		free(key);
-		o->labels[i].value = equals + 1;
-		return 0;
-	}
-	bigger = realloc(o->labels, (o->nr_labels + 1) * sizeof(*bigger));
-	if (!bigger) {
-		free(key);
-		return ENOMEM;
-	}
-	o->labels = bigger;
-	o->labels[o->nr_labels++] = (struct label){ key, equals + 1 };
-	return 0;
-}
-
 /* One of two words; *second tells which. */
 static int choice__parse(const char *option, const char *arg, const char *first,
 			 const char *other, bool *second)
@@ -108,22 +65,8 @@ static int share__parse(const char *arg, double *share)
 	return EINVAL;
 }
 
-static int fact__add(struct record_options *o, const char *arg)
-{
-	switch (facts__set_option(&o->facts, arg)) {
-	case 0:
-		return 0;
-	case -ENOMEM:
-		return ENOMEM;
-	default:
-		err__print("--fact: '%s' is not CLASS:KEY=VALUE with CLASS one of match, drift, arm "
-			   "and a KEY of [a-z0-9_./-]", arg);
-		return EINVAL;
-	}
-}
-
 /* Options whose argument is a number. */
-static int parse_number(int key, char *arg, struct argp_state *state, struct record_options *o)
+static int parse_number(int key, char *arg, struct record_options *o)
 {
 	long long n;
 	int err;
@@ -131,20 +74,20 @@ static int parse_number(int key, char *arg, struct argp_state *state, struct rec
 	switch (key) {
 	case OPT_BLOCK:
 		o->has_block = true;
-		return number__parse(state, "block", arg, 0, INT_MAX, &o->block);
+		return run_args__number("block", arg, 0, INT_MAX, &o->block);
 	case OPT_POSITION:
 		o->has_position = true;
-		return number__parse(state, "position", arg, 0, INT_MAX, &o->position);
+		return run_args__number("position", arg, 0, INT_MAX, &o->position);
 	case OPT_INTERVAL:
-		err = number__parse(state, "interval", arg, 0, 3600000, &n);
+		err = run_args__number("interval", arg, 0, 3600000, &n);
 		o->interval_ms = (unsigned int)n;
 		return err;
 	case OPT_TIMEOUT:
-		err = number__parse(state, "timeout", arg, 0, INT_MAX / 1000, &n);
+		err = run_args__number("timeout", arg, 0, INT_MAX / 1000, &n);
 		o->timeout_s = (unsigned int)n;
 		return err;
 	case OPT_RING:
-		err = number__parse(state, "ring-kb", arg, 4, 1 << 20, &n);
+		err = run_args__number("ring-kb", arg, 4, 1 << 20, &n);
 		if (!err && n & (n - 1)) {
 			err__print("--ring-kb: %lld is not a power of two; try 8192", n);
 			return EINVAL;
@@ -173,9 +116,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->workload = arg;
 		return 0;
 	case OPT_LABEL:
-		return label__add(o, arg);
+		return labels__add(&o->labels, &o->nr_labels, arg);
 	case OPT_FACT:
-		return fact__add(o, arg);
+		return run_args__fact(&o->facts, arg);
 	case OPT_EVENTS:
 		return choice__parse("events", arg, "agg", "all", &o->events);
 	case OPT_MISSING:
@@ -193,7 +136,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->next = state->argc;
 		return 0;
 	default:
-		return parse_number(key, arg, state, o);
+		return parse_number(key, arg, o);
 	}
 }
 
@@ -230,10 +173,6 @@ int record_options__parse(struct record_options *o, int argc, char **argv)
 
 void record_options__free(struct record_options *o)
 {
-	size_t i;
-
-	for (i = 0; i < o->nr_labels; i++)
-		free(o->labels[i].key);
-	free(o->labels);
+	labels__free(o->labels, o->nr_labels);
 	facts__free(&o->facts);
 }

@@ -78,6 +78,11 @@ int results__add_text(struct results *r, const char *name, const char *value)
 	return 0;
 }
 
+static unsigned int bin__end(const struct hist_bin *b)
+{
+	return b->bin + (b->span ? b->span : 1);
+}
+
 /* Do bins rise, exist in the layout, and add up? */
 static bool histogram__is_sound(const struct histogram *h)
 {
@@ -87,15 +92,17 @@ static bool histogram__is_sound(const struct histogram *h)
 	if (h->sub_bits > 8 || h->total > INT64_MAX || h->sum > INT64_MAX || h->max > INT64_MAX)
 		return false;
 	for (i = 0; i < h->nr_bins; i++) {
-		if (h->bins[i].bin >= LOGLIN_BINS(h->sub_bits) || !h->bins[i].n ||
+		if (h->bins[i].bin >= LOGLIN_BINS(h->sub_bits) ||
+		    h->bins[i].span > LOGLIN_BINS(h->sub_bits) - h->bins[i].bin || !h->bins[i].n ||
 		    h->bins[i].n > h->total - total ||
-		    (i && h->bins[i].bin <= h->bins[i - 1].bin))
+		    (i && h->bins[i].bin < bin__end(&h->bins[i - 1])))
 			return false;
 		total += h->bins[i].n;
 	}
 	if (total != h->total)
 		return false;
-	return !total || loglin_bin(h->max, h->sub_bits) == h->bins[h->nr_bins - 1].bin;
+	return !total || h->bins_only ||
+	       loglin_bin(h->max, h->sub_bits) == h->bins[h->nr_bins - 1].bin;
 }
 
 int results__add_hist(struct results *r, struct histogram *h)
@@ -153,7 +160,7 @@ static int results__parse_text(struct results *r, const char *rest)
 /* BIN:N BIN:N ... into h->bins. */
 static int histogram__parse_bins(struct histogram *h, const char *rest)
 {
-	struct hist_bin bin, *bigger;
+	struct hist_bin bin = { 0 }, *bigger;
 	unsigned long long n;
 	int used;
 

@@ -32,6 +32,7 @@ struct result_text {
 
 struct hist_bin {
 	unsigned int bin;
+	unsigned int span;	/* bins that n covers from this one on; 0 is 1 */
 	uint64_t n;
 };
 
@@ -40,6 +41,7 @@ struct histogram {
 	char unit[32];
 	unsigned int sub_bits;
 	uint64_t total, sum, max;
+	bool bins_only;		/* sum and max are not told */
 	struct hist_bin *bins;	/* those that are not empty, in rising order */
 	size_t nr_bins;
 };

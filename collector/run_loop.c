@@ -244,6 +244,7 @@ static void run__note_end(struct run *r)
 	struct run_end *end = &r->end;
 
 	end->wall_ns = clock__ns(CLOCK_MONOTONIC) - r->t0_ns;
+	end->has_wall = true;
 	if (WIFEXITED(r->workload.status)) {
 		end->has_exit_code = true;
 		end->exit_code = WEXITSTATUS(r->workload.status);

@@ -7,47 +7,16 @@
 
 #include "collector/err.h"
 #include "collector/record.h"
+#include "collector/rows.h"
 
-static int put_counter(struct run *r, const char *source, const char *name, const int64_t *before,
-		       int64_t after)
-{
-	static const char sql[] = "INSERT INTO counter VALUES (?, ?, ?, ?, ?)";
-
-	if (!before)
-		return store__put(&r->store, sql, "ittni", r->id, source, name, after);
-	return store__put(&r->store, sql, "ittii", r->id, source, name, *before, after);
-}
-
-/* Merge the two snapshots; a name that one of them lacks (a CPU that came or went) is left out. */
 static int put_counters(struct run *r)
 {
-	struct snapshot *b = &r->before, *a = &r->after;
-	size_t i = 0, j = 0;
-	int c, err = 0;
-
-	snapshot__sort(b);
-	snapshot__sort(a);
-	while (!err && i < b->nr && j < a->nr) {
-		c = strcmp(b->entry[i].source, a->entry[j].source);
-		if (!c)
-			c = strcmp(b->entry[i].name, a->entry[j].name);
-		if (!c) {
-			err = put_counter(r, a->entry[j].source, a->entry[j].name,
-					  &b->entry[i].value, a->entry[j].value);
-			i++;
-			j++;
-		} else if (c < 0) {
-			i++;
-		} else {
-			j++;
-		}
-	}
-	return err;
+	return rows__put_counters(&r->store, r->id, &r->before, &r->after);
 }
 
 static int put_bpf(struct run *r, const char *name, uint64_t value)
 {
-	return put_counter(r, "bpf", name, NULL, (int64_t)value);
+	return rows__put_counter(&r->store, r->id, "bpf", name, NULL, (int64_t)value);
 }
 
 /* PREFIX.NAME for each name that counted something, and PREFIX for all of them. */
@@ -144,22 +113,6 @@ static int put_probe_counters(struct run *r)
 				     HIST_MIGRC_RELEASE_NS);
 }
 
-static int put_hist(struct run *r, const char *name, const char *unit, unsigned int sub_bits,
-		    uint64_t total, uint64_t sum, uint64_t max)
-{
-	static const char sql[] = "INSERT INTO histogram VALUES (?, ?, ?, ?, ?, ?, ?)";
-
-	return store__put(&r->store, sql, "ittiiii", r->id, name, unit, (int64_t)sub_bits,
-			  (int64_t)total, (int64_t)sum, (int64_t)max);
-}
-
-static int put_bin(struct run *r, const char *name, unsigned int bin, uint64_t n)
-{
-	static const char sql[] = "INSERT INTO histogram_bin VALUES (?, ?, ?, ?)";
-
-	return store__put(&r->store, sql, "itii", r->id, name, (int64_t)bin, (int64_t)n);
-}
-
 static int put_probe_hists(struct run *r)
 {
 	static const enum probe_id owner[NR_HISTS] = {
@@ -180,11 +133,11 @@ static int put_probe_hists(struct run *r)
 
 		if (!attached(r, owner[id]))
 			continue;
-		err = put_hist(r, name, hist__unit((enum hist_id)id), HIST_SUB_BITS, h->total,
-			       h->sum, h->max);
+		err = rows__put_hist(&r->store, r->id, name, hist__unit((enum hist_id)id),
+				     HIST_SUB_BITS, h->total, h->sum, h->max);
 		for (bin = 0; !err && bin < HIST_BINS; bin++)
 			if (h->bin[bin])
-				err = put_bin(r, name, bin, h->bin[bin]);
+				err = rows__put_bin(&r->store, r->id, name, bin, h->bin[bin], 1);
 	}
 	return err;
 }
@@ -192,27 +145,7 @@ static int put_probe_hists(struct run *r)
 /* What the workload said, and rusage. */
 static int put_results(struct run *r)
 {
-	static const char metric[] = "INSERT INTO metric VALUES (?, ?, ?, ?, ?, ?)";
-	static const char text[] = "INSERT INTO result_text VALUES (?, ?, ?)";
-	const struct results *res = &r->output.results;
-	size_t i, j;
-	int err = 0;
-
-	for (i = 0; !err && i < res->nr_metrics; i++)
-		err = store__put(&r->store, metric, "itdtti", r->id, res->metrics[i].name,
-				 res->metrics[i].value, res->metrics[i].unit,
-				 res->metrics[i].better, (int64_t)res->metrics[i].is_time);
-	for (i = 0; !err && i < res->nr_texts; i++)
-		err = store__put(&r->store, text, "itt", r->id, res->texts[i].name,
-				 res->texts[i].value);
-	for (i = 0; !err && i < res->nr_hists; i++) {
-		const struct histogram *h = &res->hists[i];
-
-		err = put_hist(r, h->name, h->unit, h->sub_bits, h->total, h->sum, h->max);
-		for (j = 0; !err && j < h->nr_bins; j++)
-			err = put_bin(r, h->name, h->bins[j].bin, h->bins[j].n);
-	}
-	return err;
+	return rows__put_results(&r->store, r->id, &r->output.results);
 }
 
 static int put_probes(struct run *r)
@@ -326,17 +259,9 @@ static int put_cost(struct run *r)
 
 static int put_labels_and_facts(struct run *r)
 {
-	size_t i;
-	int err = 0;
+	int err = rows__put_labels(&r->store, r->id, r->o->labels, r->o->nr_labels);
 
-	for (i = 0; !err && i < r->o->nr_labels; i++)
-		err = store__put(&r->store, "INSERT INTO run_label VALUES (?, ?, ?)", "itt", r->id,
-				 r->o->labels[i].key, r->o->labels[i].value);
-	for (i = 0; !err && i < r->facts.nr; i++)
-		err = store__put(&r->store, "INSERT INTO fact VALUES (?, ?, ?, ?)", "ittt", r->id,
-				 fact_class__name(r->facts.fact[i].class), r->facts.fact[i].key,
-				 r->facts.fact[i].value);
-	return err;
+	return err ? err : rows__put_facts(&r->store, r->id, &r->facts);
 }
 
 static int put_events(struct run *r)

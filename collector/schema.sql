@@ -3,10 +3,11 @@
 -- The store: the contract between whoever measures (collector/) and whoever judges (analysis/).
 -- One row of `run` is one workload, run once, in one boot. Absent is absent: what a machine cannot
 -- tell has no row, or NULL; 0 means that it was counted and was 0. Times are nanoseconds unless a
--- unit column says otherwise. Readers refuse a user_version that they do not know.
+-- unit column says otherwise. Readers refuse a user_version that they do not know; a writer brings
+-- an older database forward first (collector/migrate.c: what each version added).
 
 PRAGMA application_id = 0x4d494752;	-- "MIGR"
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 CREATE TABLE run (
 	id		INTEGER PRIMARY KEY,
@@ -14,11 +15,12 @@ CREATE TABLE run (
 	arm		TEXT NOT NULL,		-- unbatched, stock, migrc-off, migrc, or the user's own
 	block		INTEGER,		-- ABBA block of the plan; NULL: no plan
 	position	INTEGER,		-- place in the plan's order of boots; NULL: no plan
-	boot_id		TEXT NOT NULL,		-- /proc/sys/kernel/random/boot_id: the unit of replication
+	boot_id		TEXT NOT NULL,		-- /proc/sys/kernel/random/boot_id: the unit of replication;
+						-- 'import-' and a UUID for a run that was imported
 	workload	TEXT NOT NULL,		-- short name; runs are compared within one workload
 	command		TEXT NOT NULL,		-- the command line, arguments quoted for a shell
 	state		TEXT NOT NULL CHECK (state IN ('running', 'complete', 'failed', 'interrupted')),
-	started_ns	INTEGER NOT NULL,	-- CLOCK_REALTIME at the workload's start
+	started_ns	INTEGER NOT NULL,	-- CLOCK_REALTIME at the workload's start, or at the import
 	wall_ns		INTEGER,		-- CLOCK_MONOTONIC, from start to end of the workload
 	exit_code	INTEGER,		-- NULL while running or if ended by a signal
 	term_signal	INTEGER,		-- NULL unless ended by a signal
@@ -68,6 +70,18 @@ CREATE TABLE metric (
 	PRIMARY KEY (run_id, name)
 ) STRICT, WITHOUT ROWID;
 
+-- Events of `perf stat` over the workload and its children. An event that perf could not count
+-- (<not supported>, <not counted>) has no row.
+CREATE TABLE perf_event (
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+	name		TEXT NOT NULL,		-- the event's name, as compared: itlb.itlb_flush
+	event		TEXT NOT NULL,		-- what perf was asked for or printed: name, or a raw event
+	value		REAL NOT NULL,		-- count, scaled up by perf where it shared a counter
+	unit		TEXT NOT NULL,		-- '' for a count, else perf's: msec, Joules
+	running_share	REAL,			-- part of the time that it was counted, 0 to 1; NULL: not told
+	PRIMARY KEY (run_id, name)
+) STRICT, WITHOUT ROWID;
+
 -- Text results: checksums. Equal options must give equal text on every arm.
 CREATE TABLE result_text (
 	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
@@ -83,16 +97,18 @@ CREATE TABLE histogram (
 	unit		TEXT NOT NULL,
 	sub_bits	INTEGER NOT NULL CHECK (sub_bits BETWEEN 0 AND 8),
 	total		INTEGER NOT NULL,	-- number of values: the sum of its bins
-	sum		INTEGER NOT NULL,	-- exact sum of the values
-	max		INTEGER NOT NULL,	-- exact largest value
+	sum		INTEGER,		-- exact sum of the values; NULL: the source has bins only
+	max		INTEGER,		-- exact largest value; NULL: the source has bins only
 	PRIMARY KEY (run_id, name)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE histogram_bin (
 	run_id		INTEGER NOT NULL,
 	name		TEXT NOT NULL,
-	bin		INTEGER NOT NULL,
-	n		INTEGER NOT NULL,
+	bin		INTEGER NOT NULL,	-- number of the bin in the layout
+	n		INTEGER NOT NULL,	-- values in it
+	span		INTEGER NOT NULL DEFAULT 1 CHECK (span >= 1), -- bins that n covers from this one
+						-- on, where the source was coarser than the layout
 	PRIMARY KEY (run_id, name, bin),
 	FOREIGN KEY (run_id, name) REFERENCES histogram(run_id, name) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "collector/err.h"
+#include "collector/migrate.h"
 #include "collector/store.h"
 #include "collector/text.h"
 
@@ -16,6 +20,9 @@ static const char schema[] =
 #define STORE__BUSY_MS 30000
 /* While the workload runs, its output and deadlines do not wait for another's lock. */
 #define STORE__HURRY_MS 20
+/* Longer than another's transaction takes as a rule: whoever waits longer wants to know why. */
+#define STORE__TELL_MS 1000
+#define STORE__STEP_MS 20
 
 /* Say what SQLite says, with the remedy for what users meet; the matching negative errno. */
 static int store__error(struct store *s, const char *what)
@@ -70,6 +77,51 @@ static int store__get_int(struct store *s, const char *sql, int64_t *out)
 	return err;
 }
 
+/* Ctrl-C and the like, held back or not yet delivered: nobody wants to wait any longer. */
+static bool told_to_end(void)
+{
+	sigset_t pending;
+
+	return !sigpending(&pending) &&
+	       (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+		sigismember(&pending, SIGQUIT) == 1);
+}
+
+/* SQLite's: another program has the lock, for the count-th time; whether to try again. */
+static int store__busy(void *ctx, int count)
+{
+	struct store *s = ctx;
+	long long waited = (long long)count * STORE__STEP_MS;
+
+	if (waited >= (s->hurry ? STORE__HURRY_MS : STORE__BUSY_MS) || told_to_end())
+		return 0;
+	if (waited >= STORE__TELL_MS && !s->waiting) {
+		s->waiting = true;
+		err__print("%s: another program holds it; waiting for up to %d s", s->path,
+			   STORE__BUSY_MS / 1000);
+	}
+	usleep(STORE__STEP_MS * 1000);
+	return 1;
+}
+
+/* One version after the other, in the transaction at hand: all of them or none. */
+static int store__migrate(struct store *s, int64_t version)
+{
+	const char *step;
+	int err = 0;
+
+	for (; !err && version < STORE__VERSION; version++) {
+		step = migrate__step(version);
+		if (!step) {
+			err__print("%s: has schema version %lld, which this migrc does not know; "
+				   "choose another file with -o", s->path, (long long)version);
+			return -EPROTO;
+		}
+		err = store__exec(s, step, "bringing its tables up to date");
+	}
+	return err;
+}
+
 /* Inside a transaction, so that two collectors that start on a new file do not both make it. */
 static int store__check_or_make(struct store *s)
 {
@@ -89,12 +141,28 @@ static int store__check_or_make(struct store *s)
 		err__print("%s: a database of another program; choose another file with -o", s->path);
 		return -EPROTO;
 	}
-	if (version != STORE__VERSION) {
+	if (version > STORE__VERSION) {
 		err__print("%s: has schema version %lld, this migrc writes %d; "
 			   "use the migrc that made it, or choose another file with -o",
 			   s->path, (long long)version, STORE__VERSION);
 		return -EPROTO;
 	}
+	return store__migrate(s, version);
+}
+
+/* SQLite takes "" and ":memory:" for databases that are gone when they are closed. */
+static int store__set_path(struct store *s, const char *path)
+{
+	size_t size = strlen(path) + 3;
+
+	if (!*path) {
+		err__print("database: its name is empty; give a file");
+		return -EINVAL;
+	}
+	s->path = malloc(size);
+	if (!s->path)
+		return -ENOMEM;
+	snprintf(s->path, size, "%s%s", *path == ':' ? "./" : "", path);
 	return 0;
 }
 
@@ -103,29 +171,34 @@ int store__open(struct store *s, const char *path)
 	int err;
 
 	memset(s, 0, sizeof(*s));
-	s->path = strdup(path);
-	if (!s->path)
-		return -ENOMEM;
-	if (sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL)) {
+	err = store__set_path(s, path);
+	if (err)
+		return err;
+	if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL)) {
 		err = store__error(s, "opening");
 		goto cleanup;
 	}
-	sqlite3_busy_timeout(s->db, STORE__BUSY_MS);
+	sqlite3_busy_handler(s->db, store__busy, s);
 	if (sqlite3_db_readonly(s->db, "main") == 1) {
 		err__print("%s: is read-only; choose a file that can be written with -o", path);
 		err = -EROFS;
 		goto cleanup;
 	}
-	err = store__exec(s, "PRAGMA foreign_keys = ON; PRAGMA journal_mode = DELETE", "opening");
+	/* Off until the tables are those of today: a migration makes some of them anew. */
+	err = store__exec(s, "PRAGMA foreign_keys = OFF; PRAGMA journal_mode = DELETE", "opening");
 	if (!err)
 		err = store__begin(s);
 	if (!err)
 		err = store__check_or_make(s);
 	if (!err)
 		err = store__commit(s);
+	if (!err)
+		err = store__exec(s, "PRAGMA foreign_keys = ON", "opening");
 cleanup:
-	if (err)
+	if (err) {
+		store__rollback(s);
 		store__close(s);
+	}
 	return err;
 }
 
@@ -140,7 +213,6 @@ void store__close(struct store *s)
 void store__hurry(struct store *s, bool hurry)
 {
 	s->hurry = hurry;
-	sqlite3_busy_timeout(s->db, hurry ? STORE__HURRY_MS : STORE__BUSY_MS);
 }
 
 int store__begin(struct store *s)
@@ -209,27 +281,25 @@ int store__put(struct store *s, const char *sql, const char *types, ...)
 	return err;
 }
 
-int store__start_run(struct store *s, const struct run_start *start, int64_t *run_id)
+int store__put_run(struct store *s, const struct run_start *start, int64_t *run_id)
 {
 	static const char sql[] =
 		"INSERT INTO run (uuid, arm, block, position, boot_id, workload, command, state, "
 		"started_ns, emulated, tool_version) "
 		"VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?)";
-	char uuid[64], boot_id[64];
-	char types[] = "ttiitttiit";
+	char uuid[64], boot_id[80];
 	int err;
 
 	err = text__first_line("/proc/sys/kernel/random/uuid", uuid, sizeof(uuid));
-	if (!err)
+	if (!err && start->imported)
+		snprintf(boot_id, sizeof(boot_id), "import-%s", uuid);
+	else if (!err)
 		err = text__first_line("/proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id));
 	if (err) {
 		err__print("/proc/sys/kernel/random: %s; mount /proc", strerror(-err));
 		return err;
 	}
-	err = store__begin(s);
-	if (err)
-		return err;
-	err = store__put(s, sql, types, uuid, start->arm, (int64_t)start->block,
+	err = store__put(s, sql, "ttiitttiit", uuid, start->arm, (int64_t)start->block,
 			 (int64_t)start->position, boot_id, start->workload, start->command,
 			 start->started_ns, (int64_t)start->emulated, start->tool_version);
 	*run_id = sqlite3_last_insert_rowid(s->db);
@@ -237,6 +307,15 @@ int store__start_run(struct store *s, const struct run_start *start, int64_t *ru
 		err = store__put(s, "UPDATE run SET block = NULL WHERE id = ?", "i", *run_id);
 	if (!err && !start->has_position)
 		err = store__put(s, "UPDATE run SET position = NULL WHERE id = ?", "i", *run_id);
+	return err;
+}
+
+int store__start_run(struct store *s, const struct run_start *start, int64_t *run_id)
+{
+	int err = store__begin(s);
+
+	if (!err)
+		err = store__put_run(s, start, run_id);
 	if (!err)
 		err = store__commit(s);
 	if (err)
@@ -248,9 +327,11 @@ int store__end_run(struct store *s, int64_t run_id, const struct run_end *end)
 {
 	int err;
 
-	err = store__put(s, "UPDATE run SET state = ?, started_ns = ?, wall_ns = ?, timed_out = ? "
-			 "WHERE id = ?", "tiiii", end->state, end->started_ns, end->wall_ns,
-			 (int64_t)end->timed_out, run_id);
+	err = store__put(s, "UPDATE run SET state = ?, started_ns = ?, timed_out = ? WHERE id = ?",
+			 "tiii", end->state, end->started_ns, (int64_t)end->timed_out, run_id);
+	if (!err && end->has_wall)
+		err = store__put(s, "UPDATE run SET wall_ns = ? WHERE id = ?", "ii", end->wall_ns,
+				 run_id);
 	if (!err && end->has_exit_code)
 		err = store__put(s, "UPDATE run SET exit_code = ? WHERE id = ?", "ii",
 				 (int64_t)end->exit_code, run_id);

@@ -15,7 +15,7 @@
 #include <sqlite3.h>
 
 #define STORE__APPLICATION_ID 0x4d494752
-#define STORE__VERSION 1
+#define STORE__VERSION 2
 
 struct store {
 	sqlite3 *db;
@@ -23,6 +23,7 @@ struct store {
 	sqlite3_stmt *stmt;	/* of the rows being put */
 	const char *sql;
 	bool hurry;
+	bool waiting;		/* and it was said */
 };
 
 struct run_start {
@@ -31,17 +32,25 @@ struct run_start {
 	long long block, position;
 	int64_t started_ns;	/* CLOCK_REALTIME */
 	bool emulated;
+	bool imported;		/* its boot is not this one: each import is a boot of its own */
 };
 
 struct run_end {
 	const char *state;	/* complete, failed, interrupted */
 	int64_t started_ns, wall_ns;
+	bool has_wall;
 	bool has_exit_code, has_signal, timed_out;
 	int exit_code, term_signal;
 };
 
-/* Open path, or make it with the schema if it is not there or empty. -EPROTO: a database of another
- * kind or version; -EROFS: cannot be written; -EBUSY; -EIO. */
+/*
+ * Open path, or make it with the schema if it is not there or empty; one of an older version is
+ * brought to the present one. -EPROTO: a database of another kind or of a newer version; -EROFS:
+ * cannot be written; -EBUSY; -EINVAL: no name; -EIO.
+ *
+ * Whoever waits for another program's lock is told so after a second, and stops waiting when a
+ * signal that would end this program is pending.
+ */
 int store__open(struct store *s, const char *path);
 void store__close(struct store *s);
 
@@ -51,7 +60,8 @@ int store__begin(struct store *s);
 int store__commit(struct store *s);
 void store__rollback(struct store *s);
 
-/* Within a transaction of its own: the row and its UUID. *run_id is its id. */
+/* The row and its UUID, within the caller's transaction or one of its own. *run_id is its id. */
+int store__put_run(struct store *s, const struct run_start *start, int64_t *run_id);
 int store__start_run(struct store *s, const struct run_start *start, int64_t *run_id);
 int store__end_run(struct store *s, int64_t run_id, const struct run_end *end);
 

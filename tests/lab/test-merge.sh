@@ -16,7 +16,7 @@ boot() {
 				1, 2, 0, NULL, 0, 1, 'test');
 			INSERT INTO counter VALUES ($id, 'vmstat', 'pgmigrate_success', 1, 100$id);
 			INSERT INTO histogram VALUES ($id, 'h', 'ns', 3, 1, 5, 5);
-			INSERT INTO histogram_bin VALUES ($id, 'h', 5, 1);
+			INSERT INTO histogram_bin VALUES ($id, 'h', 5, 1, 1);
 			INSERT INTO run_label VALUES ($id, 'name', 'it''s $uuid');
 			INSERT INTO event VALUES ($id, 1, 0, 1, 1, 1, 1, 1, 1);"
 	done
@@ -57,7 +57,7 @@ boot "$WORK/new.db" u5
 sqlite3 "$WORK/new.db" 'PRAGMA user_version = 99'
 message=$(lab merge "$WORK/all.db" "$WORK/new.db" 2>&1)
 is "another version: status" 2 $?
-has "another version: message" "schema version 1, the new runs have 99" "$message"
+has "another version: message" "schema version $(sqlite3 "$WORK/a.db" 'PRAGMA user_version'), the new runs have 99" "$message"
 head -c 3000 /dev/urandom > "$WORK/junk.db"
 message=$(lab merge "$WORK/all.db" "$WORK/junk.db" 2>&1)
 is "not a database: status" 2 $?

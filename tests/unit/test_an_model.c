@@ -732,7 +732,7 @@ static void add_hostile(struct world *w)
 	sql(w, "INSERT INTO probe SELECT id, %s, 'none', %s, 0, %s, NULL, NULL, NULL, NULL FROM run",
 	    HOSTILE, HOSTILE, HOSTILE);
 	sql(w, "INSERT INTO histogram SELECT id, %s, %s, 3, 2, 9, 5 FROM run", HOSTILE, HOSTILE);
-	sql(w, "INSERT INTO histogram_bin SELECT id, %s, 4, 2 FROM run", HOSTILE);
+	sql(w, "INSERT INTO histogram_bin SELECT id, %s, 4, 2, 1 FROM run", HOSTILE);
 }
 
 static void test_hostile_strings(void **state)

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "collector/store.h"
+#include "collector/text.h"
 
 struct world {
 	char dir[64], db[96];
@@ -105,7 +106,7 @@ static void test_new_file(void **state)
 static void test_run(void **state)
 {
 	const struct run_end end = {
-		.state = "interrupted", .started_ns = 7, .wall_ns = 9, .has_signal = true,
+		.state = "interrupted", .started_ns = 7, .wall_ns = 9, .has_wall = true, .has_signal = true,
 		.term_signal = 2,
 	};
 	struct world *w = *state;
@@ -134,9 +135,119 @@ static void test_other_versions(void **state)
 
 	assert_int_equal(store__open(&s, w->db), 0);
 	store__close(&s);
-	exec_sql(w->db, "PRAGMA user_version = 2");
+	exec_sql(w->db, "PRAGMA user_version = 99");
 	assert_int_equal(store__open(&s, w->db), -EPROTO);
-	assert_int_equal(query(w->db, "PRAGMA user_version"), 2);
+	assert_int_equal(query(w->db, "PRAGMA user_version"), 99);
+}
+
+/* SQL of a file, into the database. */
+static void exec_file(const char *db, const char *path)
+{
+	char *text;
+
+	assert_int_equal(text__read_file(path, &text, NULL), 0);
+	exec_sql(db, text);
+	free(text);
+}
+
+/* SQL of what makes the tables, without comments and with one space for any blanks. */
+static void dump_schema(const char *db, char *out, size_t size)
+{
+	sqlite3_stmt *stmt = NULL;
+	sqlite3 *sq = NULL;
+	const char *c;
+	size_t n = 0;
+
+	assert_int_equal(sqlite3_open(db, &sq), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(sq, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL "
+					    "ORDER BY name", -1, &stmt, NULL), SQLITE_OK);
+	while (sqlite3_step(stmt) == SQLITE_ROW) {
+		for (c = (const char *)sqlite3_column_text(stmt, 0); *c; c++) {
+			if (c[0] == '-' && c[1] == '-')
+				c += strcspn(c, "\n") - 1;
+			else if (strchr(" \t\n", *c) && (!n || strchr(" (\n", out[n - 1])))
+				continue;
+			else if (*c == ')' && n && out[n - 1] == ' ')
+				out[n - 1] = ')';
+			else
+				out[n++] = strchr(" \t\n", *c) ? ' ' : *c;
+			assert_true(n + 2 < size);
+		}
+		out[n++] = '\n';
+	}
+	out[n] = '\0';
+	sqlite3_finalize(stmt);
+	sqlite3_close(sq);
+}
+
+/* A database of version 1: all that was in it is there, in the tables of a new database. */
+static void test_migration(void **state)
+{
+	static char migrated[32768], fresh[32768];
+	struct world *w = *state;
+	struct store s;
+	char other[128];
+	int64_t id;
+
+	exec_file(w->db, "tests/fixtures/store/v1.sql");
+	assert_int_equal(query(w->db, "PRAGMA user_version"), 1);
+	assert_int_equal(store__open(&s, w->db), 0);
+	assert_int_equal(start(&s, &id), 0);
+	store__close(&s);
+	assert_int_equal(id, 3);
+	assert_int_equal(query(w->db, "PRAGMA user_version"), STORE__VERSION);
+	snprintf(other, sizeof(other), "%s/fresh.db", w->dir);
+	assert_int_equal(store__open(&s, other), 0);
+	store__close(&s);
+	dump_schema(w->db, migrated, sizeof(migrated));
+	dump_schema(other, fresh, sizeof(fresh));
+	assert_string_equal(migrated, fresh);
+	assert_int_equal(query(w->db, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
+	assert_int_equal(query(w->db, "SELECT count(*) FROM histogram WHERE run_id = 1 AND "
+			       "name = 'flush_ns' AND total = 3 AND sum = 21 AND max = 9"), 1);
+	assert_int_equal(query(w->db, "SELECT sum(bin * n * span) FROM histogram_bin"), 21);
+	assert_int_equal(query(w->db, "SELECT (SELECT count(*) FROM counter) + "
+			       "(SELECT count(*) FROM run_label) + (SELECT count(*) FROM fact) + "
+			       "(SELECT count(*) FROM metric) + (SELECT count(*) FROM result_text) + "
+			       "(SELECT count(*) FROM sample) + (SELECT count(*) FROM probe) + "
+			       "(SELECT count(*) FROM instrument) + (SELECT count(*) FROM invalid) + "
+			       "(SELECT count(*) FROM event)"), 11);
+	/* The run goes and takes its rows along: keys are watched again. */
+	assert_int_equal(store__open(&s, w->db), 0);
+	assert_int_equal(store__put(&s, "DELETE FROM run WHERE id = ?", "i", (int64_t)1), 0);
+	store__close(&s);
+	assert_int_equal(query(w->db, "SELECT count(*) FROM histogram_bin"), 0);
+}
+
+/* Killed in the midst of it, or unable to go on: the old version, whole. */
+static void test_migration_fails(void **state)
+{
+	struct world *w = *state;
+	struct store s;
+
+	exec_file(w->db, "tests/fixtures/store/v1.sql");
+	exec_sql(w->db, "CREATE TABLE histogram_v1 (x)");
+	assert_true(store__open(&s, w->db) < 0);
+	assert_int_equal(query(w->db, "PRAGMA user_version"), 1);
+	assert_int_equal(query(w->db, "SELECT count(*) FROM histogram_bin"), 2);
+	assert_int_equal(query(w->db, "SELECT count(*) FROM sqlite_schema WHERE name = 'perf_event'"),
+			 0);
+}
+
+/* Names that SQLite takes for databases that vanish. */
+static void test_names(void **state)
+{
+	struct world *w = *state;
+	char cwd[4096];
+	struct store s;
+
+	assert_int_equal(store__open(&s, ""), -EINVAL);
+	assert_non_null(getcwd(cwd, sizeof(cwd)));
+	assert_int_equal(chdir(w->dir), 0);
+	assert_int_equal(store__open(&s, ":memory:"), 0);
+	store__close(&s);
+	assert_int_equal(access(":memory:", F_OK), 0);
+	assert_int_equal(chdir(cwd), 0);
 }
 
 static void test_other_database(void **state)
@@ -301,6 +412,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_new_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_run, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_versions, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_migration, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_migration_fails, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_database, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_database, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_folder, setup, teardown),
