@@ -182,6 +182,25 @@ static int run__collect(struct run *r)
 	return err;
 }
 
+/* What a program that does not know migrc said of itself. */
+static int run__add_results(struct run *r)
+{
+	struct adapter *a = &r->output.adapter;
+	int err;
+
+	r->adapter = adapter__kind(a, &r->output.results);
+	err = adapter__results(a, r->adapter, &r->output.results);
+	if (err == -EINVAL) {
+		checks__break(&r->checks, "workload-result", "output of %s that does not add up",
+			      adapter_kind__name(r->adapter));
+		err = 0;
+	}
+	/* The time of a program that hung after its result is the time limit's, not its own. */
+	if (r->end.timed_out && adapter__is_success(a, r->adapter))
+		r->end.has_wall = false;
+	return err;
+}
+
 /* Time, memory and faults of the workload, beside what it says of itself. */
 static int run__add_usage(struct run *r)
 {
@@ -205,13 +224,45 @@ static int run__add_usage(struct run *r)
 	size_t i;
 	int err = 0;
 
-	for (i = 0; !err && i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (i = r->end.has_wall ? 0 : 1; !err && i < sizeof(rows) / sizeof(rows[0]); i++) {
 		err = results__add_metric(&r->output.results, rows[i].name, rows[i].value,
 					  rows[i].unit, rows[i].better, rows[i].is_time);
 		if (err == -EEXIST)	/* the workload's own of that name is the better one */
 			err = 0;
 	}
 	return err;
+}
+
+/*
+ * Exit status 0, or what a program is known for: XSBench's 1 for a checksum that it does not know,
+ * and pmbench, which may hang when all is done.
+ */
+static bool run__did_its_work(struct run *r)
+{
+	const struct run_end *end = &r->end;
+	bool success = adapter__is_success(&r->output.adapter, r->adapter);
+
+	if (end->timed_out)
+		return success && r->adapter == ADAPTER_PMBENCH;
+	return end->has_exit_code &&
+	       (!end->exit_code || (end->exit_code == 1 && success &&
+				    r->adapter == ADAPTER_XSBENCH));
+}
+
+/* What was asked for and is not in the output of a workload that ended well. */
+static void run__judge_output(struct run *r)
+{
+	const struct adapter *a = &r->output.adapter;
+	size_t i;
+
+	if (r->adapter != ADAPTER_NONE && !adapter__is_success(a, r->adapter))
+		checks__break(&r->checks, "workload-result", "no result of %s in the output",
+			      adapter_kind__name(r->adapter));
+	for (i = 0; i < r->o->rules.nr; i++)
+		if (!a->found[i])
+			checks__break(&r->checks, "workload-result",
+				      "%s: no line of the output matches its regex",
+				      r->o->rules.rule[i].name);
 }
 
 /* Did the workload do its work? If not, the rule that it broke. */
@@ -227,9 +278,9 @@ static void run__judge_workload(struct run *r)
 		r->end.state = "interrupted";
 		return;
 	}
-	if (end->has_exit_code && !end->timed_out &&
-	    (!end->exit_code || (end->exit_code == 1 && xsbench__is_success(&out->xsbench)))) {
+	if (run__did_its_work(r)) {
 		r->end.state = "complete";
+		run__judge_output(r);
 		return;
 	}
 	r->end.state = "failed";
@@ -270,9 +321,8 @@ static int run__measure(struct run *r)
 	more = run__collect(r);
 	err = err ? err : more;
 	more = run__finish_output(r);
-	r->is_xsbench = output__is_xsbench(&r->output);
-	if (!more && r->is_xsbench)
-		more = xsbench__results(&r->output.xsbench, &r->output.results);
+	if (!more)
+		more = run__add_results(r);
 	if (!more)
 		more = run__add_usage(r);
 	if (more)
@@ -436,20 +486,24 @@ static int run__block_signals(struct run *r)
 
 int cmd_record(int argc, char **argv)
 {
-	struct record_options options;
-	struct run run = { .o = &options, .signal_fd = -1 };
+	struct record_options options = { 0 };
+	struct run run = { .o = &options, .signal_fd = -1,
+			   .workload = { .go_fd = -1, .exec_fd = -1, .out_fd = -1 } };
 	int rc;
 
-	rc = record_options__parse(&options, argc, argv);
+	/* First, so that nobody's Ctrl-C is lost: it waits until there is a run to mark by it. */
+	rc = run__block_signals(&run);
+	if (!rc)
+		rc = record_options__parse(&options, argc, argv);
 	if (!rc)
 		rc = check_command(options.argv[0]);
-	if (!rc) {
-		output__init(&run.output, STDOUT_FILENO);
-		rc = run__block_signals(&run);
-		if (!rc)
-			rc = run__do(&run);
-		run__free(&run);
+	if (!rc && output__init(&run.output, STDOUT_FILENO, options.adapter, &options.rules)) {
+		err__print("record: %s; free some memory", strerror(ENOMEM));
+		rc = EXIT_TOOL;
 	}
+	if (!rc)
+		rc = run__do(&run);
+	run__free(&run);
 	record_options__free(&options);
 	return rc;
 }

@@ -6,10 +6,12 @@
 
 #include "collector/output.h"
 
-void output__init(struct output *o, int to_fd)
+int output__init(struct output *o, int to_fd, enum adapter_kind adapter,
+		 const struct metric_rules *rules)
 {
 	memset(o, 0, sizeof(*o));
 	o->to_fd = to_fd;
+	return adapter__init(&o->adapter, adapter, rules);
 }
 
 static bool output__is_protocol(const struct output *o)
@@ -56,8 +58,8 @@ static int output__end_line(struct output *o)
 		kind = strlen(o->line) < len && output__is_protocol(o) ? -EINVAL :
 		       results__parse_line(&o->results, o->line);
 		if (kind == 0)
-			xsbench__line(&o->xsbench, o->line);
-		if (kind < 0 && !o->nr_bad++)
+			kind = adapter__line(&o->adapter, o->line);
+		if (kind < 0 && kind != -ENOMEM && !o->nr_bad++)
 			strncat(o->first_bad, o->line, sizeof(o->first_bad) - 1);
 		o->line[len] = end;
 	}
@@ -122,16 +124,10 @@ int output__finish(struct output *o)
 	return o->len ? output__end_line(o) : 0;
 }
 
-bool output__is_xsbench(const struct output *o)
-{
-	const struct results *r = &o->results;
-
-	return !r->nr_metrics && !r->nr_texts && !r->nr_hists && xsbench__is_success(&o->xsbench);
-}
-
 void output__free(struct output *o)
 {
 	free(o->line);
+	adapter__free(&o->adapter);
 	results__free(&o->results);
 	memset(o, 0, sizeof(*o));
 }

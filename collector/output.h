@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "collector/adapter.h"
 #include "collector/results.h"
-#include "collector/xsbench.h"
 
 /* A histogram of the finest layout with every bin in use fits. */
 #define OUTPUT__LINE_MAX (1U << 20)
@@ -25,19 +25,16 @@ struct output {
 	unsigned int nr_bad;	/* malformed protocol lines */
 	char first_bad[200];
 	struct results results;
-	struct xsbench xsbench;
+	struct adapter adapter;
 };
 
-void output__init(struct output *o, int to_fd);
+/* 0 or -ENOMEM. */
+int output__init(struct output *o, int to_fd, enum adapter_kind adapter,
+		 const struct metric_rules *rules);
 /* 0 or -ENOMEM. */
 int output__feed(struct output *o, const char *data, size_t len);
 /* The stream has ended: a last line without newline counts. 0 or -ENOMEM. */
 int output__finish(struct output *o);
-/*
- * Is it the output of the real XSBench? Not if the workload speaks the protocol: our own program of
- * that pattern prints the same lines, and its exit status means what it says.
- */
-bool output__is_xsbench(const struct output *o);
 void output__free(struct output *o);
 
 #endif /* MIGRC_OUTPUT_H */

@@ -27,6 +27,8 @@ struct record_options {
 	struct label *labels;
 	size_t nr_labels;
 	struct facts facts;		/* of --fact: they win over the machine's own */
+	enum adapter_kind adapter;
+	struct metric_rules rules;	/* of --metric-regex */
 	int argc;			/* the command */
 	char **argv;
 };
@@ -55,7 +57,8 @@ struct run {
 	unsigned long long taint_before;
 	struct event *events;
 	size_t nr_events, cap_events;
-	bool interrupted, is_xsbench, emulated;
+	bool interrupted, emulated;
+	enum adapter_kind adapter;	/* whose output it was */
 	int signal_fd;			/* of the signals that are blocked meanwhile */
 };
 

@@ -11,7 +11,8 @@
 
 enum {
 	OPT_ARM = 256, OPT_BLOCK, OPT_POSITION, OPT_WORKLOAD, OPT_LABEL, OPT_FACT, OPT_EVENTS,
-	OPT_INTERVAL, OPT_TIMEOUT, OPT_MISSING, OPT_EMULATED, OPT_RING, OPT_MAX_LOST,
+	OPT_INTERVAL, OPT_TIMEOUT, OPT_MISSING, OPT_EMULATED, OPT_RING, OPT_MAX_LOST, OPT_ADAPTER,
+	OPT_METRIC,
 };
 
 static const struct argp_option options[] = {
@@ -23,6 +24,11 @@ static const struct argp_option options[] = {
 	{ "label", OPT_LABEL, "KEY=VALUE", 0, "Store a label with the run; may be repeated", 0 },
 	{ "fact", OPT_FACT, "CLASS:KEY=VALUE", 0,
 	  "Store a machine fact of class match, drift or arm, instead of what was found; may be repeated", 0 },
+	{ "adapter", OPT_ADAPTER, "auto|xsbench|pmbench|none", 0,
+	  "Whose output the command's is; auto: what it looks like", 0 },
+	{ "metric-regex", OPT_METRIC, "NAME=REGEX[:UNIT:higher|lower|none]", 0,
+	  "Store as a metric what the last matching line of the command's output has in the first "
+	  "group of the extended REGEX; may be repeated", 0 },
 	{ "events", OPT_EVENTS, "agg|all", 0, "Aggregate in the kernel (agg), or store raw events too", 0 },
 	{ "interval", OPT_INTERVAL, "MS", 0, "Time between samples (100), 0: none", 0 },
 	{ "timeout", OPT_TIMEOUT, "S", 0, "End the command after so many seconds", 0 },
@@ -38,7 +44,11 @@ static const char doc[] =
 	"leaves behind are killed when it has ended.\v"
 	"Examples:\n"
 	"  migrc record --arm stock -- xs -g 800 -p 20000\n"
-	"  migrc record --arm migrc --block 1 --timeout 120 -- XSBench -s large -g 800\n\n"
+	"  migrc record --arm migrc --block 1 --timeout 120 -- XSBench -s large -g 800\n"
+	"  migrc record --timeout 120 -- stdbuf -oL pmbench -m 512 -s 512 60\n"
+	"  migrc record --metric-regex 'rate=([0-9.,]+) req/s:1/s:higher' -- ./server-test\n\n"
+	"XSBench's exit status 1 for a checksum that it does not know is no failure. pmbench may hang "
+	"after its result: --timeout ends it, and stdbuf -oL has it print the result before.\n\n"
 	"Exit status: 0 stored and good; 1 stored, but the command failed, timed out or was "
 	"interrupted; 2 an error of usage or of the tool; 4 stored, but invalid; "
 	"5 not permitted or not supported here.";
@@ -62,6 +72,24 @@ static int share__parse(const char *arg, double *share)
 	if (end != arg && !*end && *share >= 0 && *share <= 1)
 		return 0;
 	err__print("--max-lost: '%s' is not a percentage from 0 to 100", arg);
+	return EINVAL;
+}
+
+static int adapter__set(struct record_options *o, const char *arg)
+{
+	if (adapter_kind__find(arg, &o->adapter))
+		return 0;
+	err__print("--adapter: '%s' is none of auto, xsbench, pmbench, none", arg);
+	return EINVAL;
+}
+
+static int rule__add(struct record_options *o, const char *arg)
+{
+	char why[128] = "out of memory";
+
+	if (!metric_rules__add(&o->rules, arg, why, sizeof(why)))
+		return 0;
+	err__print("--metric-regex: '%s': %s; see `migrc record --help`", arg, why);
 	return EINVAL;
 }
 
@@ -125,6 +153,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		err = choice__parse("missing-probes", arg, "error", "warn", &second);
 		o->missing_is_error = !second;
 		return err;
+	case OPT_ADAPTER:
+		return adapter__set(o, arg);
+	case OPT_METRIC:
+		return rule__add(o, arg);
 	case OPT_EMULATED:
 		o->emulated = true;
 		return 0;
@@ -175,4 +207,5 @@ void record_options__free(struct record_options *o)
 {
 	labels__free(o->labels, o->nr_labels);
 	facts__free(&o->facts);
+	metric_rules__free(&o->rules);
 }

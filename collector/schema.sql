@@ -24,7 +24,8 @@ CREATE TABLE run (
 	wall_ns		INTEGER,		-- CLOCK_MONOTONIC, from start to end of the workload
 	exit_code	INTEGER,		-- NULL while running or if ended by a signal
 	term_signal	INTEGER,		-- NULL unless ended by a signal
-	timed_out	INTEGER NOT NULL DEFAULT 0 CHECK (timed_out IN (0, 1)),
+	timed_out	INTEGER NOT NULL DEFAULT 0 CHECK (timed_out IN (0, 1)), -- 1: ended by --timeout; with
+						-- state 'complete': it hung after its result (pmbench), wall_ns is NULL
 	emulated	INTEGER NOT NULL CHECK (emulated IN (0, 1)), -- 1: TCG; its times are not judged
 	tool_version	TEXT NOT NULL
 ) STRICT;

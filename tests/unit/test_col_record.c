@@ -371,6 +371,119 @@ static void test_rescue(void **state)
 	assert_true(query(w, "SELECT count(DISTINCT t_ns) FROM sample") > 100);
 }
 
+/* The real XSBench ends with 1 and INVALID CHECKSUM for any options but its defaults. */
+static void test_xsbench(void **state)
+{
+	static const char * const args[] = {
+		"--", "sh", "-c", "cat tests/fixtures/import/xsbench.txt; exit 1", NULL,
+	};
+	static const char * const other[] = {
+		"--adapter", "none", "--", "sh", "-c", "cat tests/fixtures/import/xsbench.txt; exit 1",
+		NULL,
+	};
+	static const char * const own[] = {
+		"--", "sh", "-c", "cat tests/fixtures/import/xsbench.txt; "
+		"echo 'migrc: metric m 1 s lower time'; exit 1", NULL,
+	};
+	struct world *w = *state;
+
+	assert_int_equal(finish(start(w, args)), 0);
+	assert_file_has(w->out, "INVALID CHECKSUM");
+	assert_int_equal(query(w, "SELECT count(*) FROM run WHERE state = 'complete' AND exit_code = 1"), 1);
+	assert_int_equal(query(w, "SELECT value FROM metric WHERE name = 'lookups_per_s'"), 696504);
+	assert_int_equal(query(w, "SELECT value FROM result_text WHERE name = 'checksum'"), 73089);
+	assert_int_equal(query(w, "SELECT count(*) FROM metric WHERE name = 'wall_time'"), 1);
+	assert_int_equal(finish(start(w, other)), 1);
+	assert_int_equal(finish(start(w, own)), 1);
+	assert_int_equal(query(w, "SELECT count(*) FROM run WHERE state = 'failed'"), 2);
+	assert_int_equal(query(w, "SELECT count(*) FROM metric WHERE name = 'lookups_per_s'"), 1);
+}
+
+static void test_pmbench(void **state)
+{
+	static const char * const args[] = {
+		"--", "cat", "tests/fixtures/import/pmbench.txt", NULL,
+	};
+	static const char * const hangs[] = {
+		"--timeout", "1", "--", "sh", "-c",
+		"sed '/TLB info/q' tests/fixtures/import/pmbench.txt; sleep 77", NULL,
+	};
+	static const char * const early[] = {
+		"--timeout", "1", "--", "sh", "-c",
+		"sed '/Starting main/q' tests/fixtures/import/pmbench.txt; sleep 77", NULL,
+	};
+	static const char * const cut[] = {
+		"--", "sh", "-c", "sed '/Total samples: 81788/d' tests/fixtures/import/pmbench.txt; "
+		"echo 'Total samples: 7'", NULL,
+	};
+	struct world *w = *state;
+
+	assert_int_equal(finish(start(w, args)), 0);
+	assert_int_equal(query(w, "SELECT sum(total) FROM histogram WHERE name LIKE 'workload.%_ns'"),
+			 8181177 + 8178823);
+	assert_int_equal(query(w, "SELECT count(*) FROM metric WHERE name = 'accesses_per_s'"), 1);
+	/* Hung after its result: the result counts, the time does not. */
+	assert_int_equal(finish(start(w, hangs)), 0);
+	assert_int_equal(query(w, "SELECT count(*) FROM run JOIN metric ON run_id = id WHERE timed_out "
+			       "AND state = 'complete' AND wall_ns IS NULL AND name = 'accesses_per_s'"), 1);
+	assert_int_equal(query(w, "SELECT count(*) FROM metric WHERE run_id = 2 AND name = 'wall_time'"), 0);
+	assert_int_equal(finish(start(w, early)), 1);
+	assert_int_equal(finish(start(w, cut)), 4);
+	assert_int_equal(query(w, "SELECT count(*) FROM invalid WHERE rule = 'workload-result'"), 1);
+}
+
+static void test_metric_regex(void **state)
+{
+	static const char * const args[] = {
+		"--metric-regex", "rate=rate: *([0-9.,]+) req:1/s:higher", "--metric-regex",
+		"rows=[0-9]+ rows", "--", "sh", "-c", "echo 'rate: 1 req'; echo 'rate:  12,345.5 req, 77 rows'",
+		NULL,
+	};
+	static const char * const missing[] = {
+		"--metric-regex", "rate=rate: ([0-9]+)", "--", "echo", "nothing", NULL,
+	};
+	static const char * const bad[] = { "--metric-regex", "rate=(", "--", "true", NULL };
+	static const char * const none[] = { "--adapter", "xsbench", "--", "true", NULL };
+	struct world *w = *state;
+
+	assert_int_equal(finish(start(w, args)), 0);
+	assert_int_equal(query(w, "SELECT count(*) FROM metric WHERE name = 'rate' AND value = 12345.5 "
+			       "AND unit = '1/s' AND better = 'higher' AND is_time"), 1);
+	assert_int_equal(query(w, "SELECT count(*) FROM metric WHERE name = 'rows' AND value = 77 "
+			       "AND unit = '' AND better = 'none' AND NOT is_time"), 1);
+	assert_int_equal(finish(start(w, missing)), 4);
+	assert_file_has(w->err, "rate: no line of the output matches");
+	assert_int_equal(finish(start(w, bad)), 2);
+	assert_file_has(w->err, "--metric-regex: 'rate=(': ");
+	assert_int_equal(finish(start(w, none)), 4);
+	assert_file_has(w->err, "no result of xsbench");
+}
+
+/* Whenever it comes, the run is there to show for it, or nothing was begun. */
+static void test_interrupted_early(void **state)
+{
+	static const char * const args[] = { "--", "sleep", "77", NULL };
+	struct world *w = *state;
+	int i, status, stored = 0;
+	pid_t pid;
+
+	for (i = 0; i < 12; i++) {
+		pid = start(w, args);
+		usleep((useconds_t)(i * i * 1500));
+		assert_int_equal(kill(pid, SIGINT), 0);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 5)
+			skip();
+		if (WIFSIGNALED(status))
+			continue;
+		assert_int_equal(WEXITSTATUS(status), 1);
+		assert_file_has(w->err, "interrupted; stored");
+		stored++;
+	}
+	assert_true(stored > 0);
+	assert_int_equal(query(w, "SELECT count(*) FROM run WHERE state = 'interrupted'"), stored);
+}
+
 static void test_command_not_found(void **state)
 {
 	static const char * const args[] = { "--", "no-such-program-here", NULL };
@@ -442,6 +555,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_inherited_dispositions, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_invalid, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rescue, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_xsbench, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pmbench, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_metric_regex, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_interrupted_early, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_command_not_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_usage, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_not_permitted, setup, teardown),

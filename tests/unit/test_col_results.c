@@ -119,7 +119,7 @@ static void feed(struct output *o, const char *data, size_t n, char *passed, siz
 	int fd[2];
 
 	assert_int_equal(pipe(fd), 0);
-	output__init(o, fd[1]);
+	assert_int_equal(output__init(o, fd[1], ADAPTER_AUTO, NULL), 0);
 	for (; len; data += part, len -= part) {
 		part = n < len ? n : len;
 		assert_int_equal(output__feed(o, data, part), 0);
@@ -160,7 +160,7 @@ static void test_output_nul(void **state)
 	struct output o;
 
 	(void)state;
-	output__init(&o, fd);
+	assert_int_equal(output__init(&o, fd, ADAPTER_AUTO, NULL), 0);
 	assert_int_equal(output__feed(&o, text, sizeof(text) - 1), 0);
 	assert_int_equal(o.nr_bad, 1);
 	assert_int_equal(o.results.nr_metrics, 0);
@@ -176,7 +176,7 @@ static void test_output_progress(void **state)
 
 	(void)state;
 	assert_int_equal(pipe(fd), 0);
-	output__init(&o, fd[1]);
+	assert_int_equal(output__init(&o, fd[1], ADAPTER_AUTO, NULL), 0);
 	assert_int_equal(output__feed(&o, "10 %", 4), 0);
 	assert_int_equal(read(fd[0], passed, sizeof(passed)), 4);
 	output__free(&o);
@@ -190,7 +190,7 @@ static void test_output_write_error(void **state)
 	struct output o;
 
 	(void)state;
-	output__init(&o, -1);
+	assert_int_equal(output__init(&o, -1, ADAPTER_AUTO, NULL), 0);
 	assert_int_equal(output__feed(&o, "text\n", 5), 0);
 	assert_int_equal(o.write_err, -EBADF);
 	output__free(&o);
