@@ -8,8 +8,8 @@
 
 #include "analysis/sbuf.h"
 
-#define DRIFT_LEVEL	0.05
-#define SPREAD_LEVEL	0.05
+#define NEEDED_MAX	1000	/* runs or blocks: more is as good as never */
+#define NEEDED_MIN	3	/* what the smallest design in pairs has */
 
 /* Mean of the metric over runs of one unit or one block of an arm; NaN if none has it. */
 struct cell {
@@ -49,9 +49,9 @@ size_t effect__series(const struct an_compare *c, const struct an_metric *m, siz
 	return n;
 }
 
-/* The same by complete block, for the baseline and an arm at once: a[i] and b[i] are a pair. */
+/* The same by complete block, for the baseline and an arm at once. Returns the number of pairs. */
 static size_t pairs(const struct an_compare *c, const struct an_metric *m, size_t arm, bool logs,
-		    double *a, double *b)
+		    struct sample *s)
 {
 	size_t n = 0;
 
@@ -75,8 +75,9 @@ static size_t pairs(const struct an_compare *c, const struct an_metric *m, size_
 		}
 		if (!base.n || !other.n)
 			continue;
-		a[n] = cell__mean(&base, logs);
-		b[n++] = cell__mean(&other, logs);
+		s->block[n] = block;
+		s->a[n] = cell__mean(&base, logs);
+		s->b[n++] = cell__mean(&other, logs);
 	}
 	return n;
 }
@@ -154,31 +155,26 @@ static void explain(struct an_effect *e, enum an_verdict v, const char *why)
 	snprintf(e->why, sizeof(e->why), "%s", why);
 }
 
-/*
- * Copies of both arms' values, on logs if the effect is a ratio: all methods then work on shifts.
- */
-struct sample {
-	double *a, *b, *d;
-	size_t na, nb;		/* of pairs: equal, and d has as many */
-};
-
-static void sample__free(struct sample *s)
+void sample__free(struct sample *s)
 {
 	free(s->a);
 	free(s->b);
 	free(s->d);
+	free(s->block);
+	*s = (struct sample){ 0 };
 }
 
-static void sample__take(struct sample *s, const struct an_compare *c, const struct an_metric *m,
-			 size_t arm, struct an_effect *e)
+void sample__take(struct sample *s, const struct an_compare *c, const struct an_metric *m,
+		  size_t arm, struct an_effect *e)
 {
 	s->a = mem__calloc(c->nr_runs + 1, sizeof(double));
 	s->b = mem__calloc(c->nr_runs + 1, sizeof(double));
 	s->d = mem__calloc(c->nr_runs + 1, sizeof(double));
+	s->block = mem__calloc(c->nr_runs + 1, sizeof(int64_t));
 	e->is_ratio = all_positive(c, m, 0) && all_positive(c, m, arm);
 	e->paired = c->arms[arm].paired;
 	if (e->paired) {
-		s->na = s->nb = pairs(c, m, arm, e->is_ratio, s->a, s->b);
+		s->na = s->nb = pairs(c, m, arm, e->is_ratio, s);
 	} else {
 		s->na = effect__series(c, m, 0, e->is_ratio, s->a);
 		s->nb = effect__series(c, m, arm, e->is_ratio, s->b);
@@ -216,24 +212,74 @@ static double mde_multiple(struct an_compare *c, bool paired, size_t na, size_t 
 	return e->mult;
 }
 
-/*
- * Smallest detectable effect, upwards, for the spread at hand; alpha as the weakest step of Holm
- * leaves it.
- */
-static double detectable(struct an_compare *c, const struct an_metric *m,
-			 const struct sample *s, const struct an_effect *e)
+/* The level that the weakest step of Holm leaves to a test. */
+static double step_level(const struct an_compare *c, const struct an_metric *m)
 {
-	double alpha = c->policy->level / (m->primary && c->family ? c->family : 1);
-	double sd, mult = mde_multiple(c, e->paired, s->na, s->nb, alpha);
+	return c->policy->level / (m->primary && c->family ? c->family : 1);
+}
 
-	if (e->paired) {
-		sd = stats__sd(s->d, s->na);
-	} else {
-		double va = pow(stats__sd(s->a, s->na), 2), vb = pow(stats__sd(s->b, s->nb), 2);
+static double common_sd(const struct sample *s, bool paired)
+{
+	double va, vb;
 
-		sd = sqrt((va * (s->na - 1) + vb * (s->nb - 1)) / (s->na + s->nb - 2));
+	if (paired)
+		return stats__sd(s->d, s->na);
+	va = pow(stats__sd(s->a, s->na), 2);
+	vb = pow(stats__sd(s->b, s->nb), 2);
+	return sqrt((va * (s->na - 1) + vb * (s->nb - 1)) / (s->na + s->nb - 2));
+}
+
+/* Smallest detectable effect, upwards, for the spread at hand. */
+static double detectable(struct an_compare *c, const struct an_metric *m, const struct an_effect *e)
+{
+	double mult = mde_multiple(c, e->paired, e->n_base, e->n_arm, step_level(c, m));
+
+	return relative(e, mult * e->sd, m->arm[0].mean);
+}
+
+/*
+ * Without any spread the permutation test decides, and its smallest p falls with n alone: 2 / 2^n
+ * for pairs, else 2 over the number of ways to choose n of 2n.
+ */
+static size_t needed_without_spread(bool paired, double level)
+{
+	double p = 2;
+
+	for (size_t n = 1; n <= NEEDED_MAX; n++) {
+		p *= paired ? 0.5 : n / (2.0 * (2.0 * n - 1));
+		if (p <= level)
+			return n;
 	}
-	return relative(e, mult * sd, m->arm[0].mean);
+	return 0;
+}
+
+/*
+ * How many units an arm would decide, were the spread as it is: so many that a change of the margin
+ * of equivalence is seen, or the change found here if that is larger. Where there are so many
+ * already, the change is near one of the lines between the verdicts: so many that it is seen, or
+ * told from the margin, whichever is the wider gap.
+ */
+static size_t needed(const struct an_compare *c, const struct an_metric *m,
+		     const struct an_effect *e)
+{
+	double level = step_level(c, m), shift = e->is_ratio ? fabs(log(e->est)) : fabs(e->est);
+	double floor_of = e->is_ratio ? log1p(m->min_effect)
+				      : m->min_effect * fabs(m->arm[0].mean);
+	size_t have = e->n_base < e->n_arm ? e->n_base : e->n_arm, n;
+	double gap;
+
+	if (have < 2)
+		return NEEDED_MIN;
+	if (e->degenerate)
+		n = needed_without_spread(e->paired, level);
+	else
+		n = stats__needed(e->paired, fmax(e->margin, shift) / e->sd, level,
+				  c->policy->power, NEEDED_MAX);
+	if (!n || n > have)
+		return n;
+	gap = fmax(shift >= floor_of ? shift : 0, e->margin - shift);
+	n = e->sd > 0 ? stats__needed(e->paired, gap / e->sd, level, c->policy->power, NEEDED_MAX) : 0;
+	return n && n <= have ? have + 1 : n;
 }
 
 static void use_t(struct an_effect *e, const struct stats_est *t)
@@ -286,16 +332,24 @@ static int test_by_permutation(const struct sample *s, bool primary, struct an_e
 	return 0;
 }
 
-static int test(const struct an_compare *c, const struct sample *s, bool primary,
+static int estimate(const struct an_compare *c, const struct sample *s, bool paired,
+		    struct stats_est *t)
+{
+	double conf = c->policy->conf;
+
+	return paired ? stats__paired_t(s->d, s->na, conf, t)
+		      : stats__welch(s->a, s->na, s->b, s->nb, conf, t);
+}
+
+static int test(const struct an_compare *c, const struct sample *s, const struct an_metric *m,
 		struct an_effect *e)
 {
-	double conf = c->policy->conf, margin = log1p(c->policy->margin);
+	double conf = c->policy->conf;
 	struct stats_est t;
 	struct stats_rank rank;
 	int err;
 
-	err = e->paired ? stats__paired_t(s->d, s->na, conf, &t)
-			: stats__welch(s->a, s->na, s->b, s->nb, conf, &t);
+	err = estimate(c, s, e->paired, &t);
 	if (!err)
 		err = e->paired ? stats__hl_paired(s->d, s->na, conf, &rank)
 				: stats__hl(s->a, s->na, s->b, s->nb, conf, &rank);
@@ -304,15 +358,14 @@ static int test(const struct an_compare *c, const struct sample *s, bool primary
 	use_t(e, &t);
 	use_rank(e, &rank);
 	e->degenerate = isnan(t.p);
-	err = test_by_permutation(s, primary, e);
+	err = test_by_permutation(s, m->primary, e);
 	if (err)
 		return err;
 	if (e->degenerate)
 		e->p = t.est == 0 ? 1 : e->p_perm;
-	if (!e->is_ratio)
-		margin = c->policy->margin * fabs(stats__mean(s->a, s->na));
-	e->p_tost = margin > 0 ? stats__tost(t.est, t.se, t.df, margin)
-			       : t.est == 0 && t.se == 0 ? 0 : 1;
+	e->margin = e->is_ratio ? log1p(m->margin) : m->margin * fabs(stats__mean(s->a, s->na));
+	e->p_tost = e->margin > 0 ? stats__tost(t.est, t.se, t.df, e->margin)
+				  : t.est == 0 && t.se == 0 ? 0 : 1;
 	e->disagree = rank.conf > 0 &&
 		      clear_of(e, e->lo, e->hi) != clear_of(e, e->hl_lo, e->hl_hi);
 	return 0;
@@ -328,6 +381,40 @@ static void compare_spread(const struct sample *s, struct an_effect *e)
 	e->p_spread = spread.p;
 }
 
+/* The same t result once more, without the marked runs: beside the full one, never in its place. */
+static void without_outliers(const struct an_compare *c, const struct an_metric *m, size_t arm,
+			     struct an_effect *e)
+{
+	struct an_metric kept = *m;
+	struct an_effect probe = { 0 };
+	struct sample s = { 0 };
+	struct stats_est t;
+	size_t runs = 0;
+
+	kept.value = mem__calloc(c->nr_runs + 1, sizeof(double));
+	for (size_t i = 0; i < c->nr_runs; i++) {
+		bool out = m->outlier[i] && (c->runs[i].arm == 0 || c->runs[i].arm == arm);
+
+		kept.value[i] = out ? NAN : m->value[i];
+		runs += out;
+	}
+	if (!runs)
+		goto cleanup;
+	sample__take(&s, c, &kept, arm, &probe);
+	/* Another scale, or too few left: there is nothing to set beside the full result. */
+	if (probe.is_ratio != e->is_ratio || estimate(c, &s, probe.paired, &t))
+		goto cleanup;
+	use_t(&probe, &t);
+	e->without = (struct an_without){
+		.runs = runs, .n_base = s.na, .n_arm = s.nb, .est = probe.est, .lo = probe.lo,
+		.hi = probe.hi, .p = probe.p,
+		.differs = clear_of(e, e->lo, e->hi) != clear_of(e, probe.lo, probe.hi),
+	};
+cleanup:
+	sample__free(&s);
+	free(kept.value);
+}
+
 static void fill_effect(struct an_compare *c, struct an_metric *m, size_t arm)
 {
 	struct an_effect *e = &m->effect[arm];
@@ -337,7 +424,7 @@ static void fill_effect(struct an_compare *c, struct an_metric *m, size_t arm)
 	*e = (struct an_effect){ .est = NAN, .lo = NAN, .hi = NAN, .hl_est = NAN, .hl_lo = NAN,
 				 .hl_hi = NAN, .se = NAN, .df = NAN, .p = NAN, .p_perm = NAN,
 				 .p_adjusted = NAN, .p_tost = NAN, .detectable = NAN,
-				 .spread = NAN, .p_spread = NAN };
+				 .sd = NAN, .margin = NAN, .spread = NAN, .p_spread = NAN };
 	if (!m->arm[0].n || !m->arm[arm].n) {
 		explain(e, AN_ABSENT, m->arm[0].n ? "absent in this arm" : m->arm[arm].n ?
 			"absent in the baseline" : "absent in both arms");
@@ -355,13 +442,16 @@ static void fill_effect(struct an_compare *c, struct an_metric *m, size_t arm)
 		explain(e, AN_INCONCLUSIVE, "one run per arm");
 		goto cleanup;
 	}
-	if (test(c, &s, m->primary, e)) {
+	if (test(c, &s, m, e)) {
 		explain(e, AN_INCONCLUSIVE, "values that cannot be compared");
 		goto cleanup;
 	}
-	e->detectable = detectable(c, m, &s, e);
-	if (m->primary)
+	e->sd = common_sd(&s, e->paired);
+	e->detectable = detectable(c, m, e);
+	if (m->primary) {
 		compare_spread(&s, e);
+		without_outliers(c, m, arm, e);
+	}
 cleanup:
 	sample__free(&s);
 }
@@ -398,7 +488,7 @@ static void judge(const struct an_compare *c, const struct an_metric *m, struct 
 		explain(e, AN_NOT_JUDGED, "emulated");
 		return;
 	}
-	if (found && size_of(m, e) >= p->min_effect) {
+	if (found && size_of(m, e) >= m->min_effect) {
 		explain(e, direction(m, e->est > no_effect), "");
 		return;
 	}
@@ -407,7 +497,7 @@ static void judge(const struct an_compare *c, const struct an_metric *m, struct 
 		return;
 	}
 	if (found)
-		snprintf(why, sizeof(why), "a change, but below %.3g %%", p->min_effect * 100);
+		snprintf(why, sizeof(why), "a change, but below %.3g %%", m->min_effect * 100);
 	else if (isfinite(e->detectable) && e->is_ratio)
 		snprintf(why, sizeof(why), "these runs could have seen +%.3g %% or -%.3g %%",
 			 e->detectable * 100, e->detectable / (1 + e->detectable) * 100);
@@ -425,28 +515,37 @@ static bool is_tested(const struct an_compare *c, const struct an_metric *m)
 	return !(m->is_time && c->emulated);
 }
 
-/* Holm over all primary tests of the workload, Benjamini-Hochberg over all others. */
-static void adjust(struct an_compare *c)
+/* Holm over all primary tests of these workloads, Benjamini-Hochberg over all others. */
+static void adjust(struct an_compare *c, size_t nr)
 {
-	size_t n = c->nr_metrics * c->nr_arms, k = 0;
-	double *holm = mem__calloc(4 * n + 1, sizeof(*holm)), *bh = holm + n;
-	double *holm_p = bh + n, *bh_p = holm_p + n;
+	size_t n = 0, k = 0, at = 0;
+	double *holm, *bh, *holm_p, *bh_p;
 
-	for (size_t i = 0; i < c->nr_metrics; i++) {
-		for (size_t a = 0; a < c->nr_arms; a++, k++) {
-			const struct an_metric *m = &c->metrics[i];
-			double p = a && is_tested(c, m) ? m->effect[a].p : NAN;
+	for (size_t w = 0; w < nr; w++)
+		n += c[w].nr_metrics * c[w].nr_arms;
+	holm = mem__calloc(4 * n + 1, sizeof(*holm));
+	bh = holm + n;
+	holm_p = bh + n;
+	bh_p = holm_p + n;
+	for (size_t w = 0; w < nr; w++) {
+		for (size_t i = 0; i < c[w].nr_metrics; i++) {
+			const struct an_metric *m = &c[w].metrics[i];
 
-			holm_p[k] = m->primary ? p : NAN;
-			bh_p[k] = m->primary ? NAN : p;
+			for (size_t a = 0; a < c[w].nr_arms; a++, k++) {
+				double p = a && is_tested(&c[w], m) ? m->effect[a].p : NAN;
+
+				holm_p[k] = m->primary ? p : NAN;
+				bh_p[k] = m->primary ? NAN : p;
+			}
 		}
 	}
 	stats__holm(holm_p, n, holm);
 	stats__bh(bh_p, n, bh);
-	for (size_t i = 0, at = 0; i < c->nr_metrics; i++)
-		for (size_t a = 0; a < c->nr_arms; a++, at++)
-			c->metrics[i].effect[a].p_adjusted =
-				c->metrics[i].primary ? holm[at] : bh[at];
+	for (size_t w = 0; w < nr; w++)
+		for (size_t i = 0; i < c[w].nr_metrics; i++)
+			for (size_t a = 0; a < c[w].nr_arms; a++, at++)
+				c[w].metrics[i].effect[a].p_adjusted =
+					c[w].metrics[i].primary ? holm[at] : bh[at];
 	free(holm);
 }
 
@@ -464,7 +563,7 @@ static size_t family_size(const struct an_compare *c)
 	return n;
 }
 
-void effect__fill(struct an_compare *c)
+static void summarize_all(struct an_compare *c)
 {
 	for (size_t i = 0; i < c->nr_metrics; i++) {
 		struct an_metric *m = &c->metrics[i];
@@ -475,95 +574,41 @@ void effect__fill(struct an_compare *c)
 			summarize(c, m, a);
 	}
 	c->family = family_size(c);
-	for (size_t i = 0; i < c->nr_metrics; i++)
-		for (size_t a = 1; a < c->nr_arms; a++)
-			fill_effect(c, &c->metrics[i], a);
-	adjust(c);
-	for (size_t i = 0; i < c->nr_metrics; i++)
-		for (size_t a = 1; a < c->nr_arms; a++)
-			judge(c, &c->metrics[i], &c->metrics[i].effect[a]);
 }
 
-/* --- warnings --------------------------------------------------------------------------------- */
-
-static void warn_of_arm(struct an_compare *c, const struct an_metric *m, size_t arm)
+static void judge_all(struct an_compare *c)
 {
-	const struct an_summary *s = &m->arm[arm];
+	for (size_t i = 0; i < c->nr_metrics; i++) {
+		for (size_t a = 1; a < c->nr_arms; a++) {
+			struct an_effect *e = &c->metrics[i].effect[a];
 
-	double slope = s->trend_log ? expm1(s->trend.slope) * 100 : s->trend.slope;
-
-	if (s->has_trend && s->trend.p <= DRIFT_LEVEL)
-		compare__warn(c, sbuf__format("%s drifts over the runs of %s (Kendall tau %+.2f, p %.2g, %+.2g%s per run)",
-					      m->label, c->arms[arm].name, s->trend.tau, s->trend.p,
-					      slope, s->trend_log ? " %" : ""));
-	if (s->outliers)
-		compare__warn(c, sbuf__format("%s of %s has %zu outlier%s (marked, not removed)",
-					      m->label,
-					      c->arms[arm].name, s->outliers,
-					      s->outliers == 1 ? "" : "s"));
-	if (s->n && s->missing)
-		compare__warn(c, sbuf__format("%s is absent in %zu of %zu valid runs of %s",
-					      m->label,
-					      s->missing, s->n + s->missing, c->arms[arm].name));
-}
-
-static void warn_of_effect(struct an_compare *c, const struct an_metric *m, size_t arm)
-{
-	const struct an_effect *e = &m->effect[arm];
-
-	if (e->disagree)
-		compare__warn(c, sbuf__format("%s, %s: the t interval and the rank interval disagree on whether there is a change; look at the runs",
-					      m->label, c->arms[arm].name));
-	if (e->p_spread <= SPREAD_LEVEL)
-		compare__warn(c, sbuf__format("%s, %s: the spread between runs changed (MAD x %.3g, p %.2g)",
-					      m->label, c->arms[arm].name, e->spread, e->p_spread));
-}
-
-/* A question that was meant to be answered and cannot be: say so, and why. */
-static void warn_of_missing(struct an_compare *c)
-{
-	const struct an_metric *pages = compare__metric(c, "vmstat.pgmigrate_success");
-	bool moved = false;
-
-	for (size_t a = 0; a < c->nr_arms && pages; a++)
-		moved |= pages->arm[a].max > 0;
-	if (!compare__metric(c, "vmstat.nr_tlb_remote_flush"))
-		compare__warn(c, mem__strdup("remote TLB flushes are absent: these kernels do not count them (CONFIG_DEBUG_TLBFLUSH), so nothing is said about them"));
-	if (!pages)
-		compare__warn(c, mem__strdup("migrated pages are absent: these kernels do not count them, so there is no rate per migrated page"));
-	else if (!moved)
-		compare__warn(c, mem__strdup("no run migrated a page, so there is no rate per migrated page and nothing that deferral could change"));
-}
-
-/* perf scales up what it did not count all the time: that is an estimate, and worth a word. */
-static void warn_of_multiplexing(struct an_compare *c)
-{
-	double least = 1;
-	const char *name = NULL;
-
-	for (size_t i = 0; i < c->nr_runs; i++) {
-		const struct rd_run *rd = c->runs[i].rd;
-
-		for (size_t k = 0; c->runs[i].valid && k < rd->nr_perf; k++) {
-			if (!(rd->perf[k].share < least))
-				continue;
-			least = rd->perf[k].share;
-			name = rd->perf[k].name;
+			judge(c, &c->metrics[i], e);
+			if (c->metrics[i].primary && e->verdict == AN_INCONCLUSIVE && e->has_est)
+				e->needed = needed(c, &c->metrics[i], e);
 		}
 	}
-	if (name)
-		compare__warn(c, sbuf__format("perf shared counters between events: %s was counted %.3g %% of the time and scaled up",
-					      name, least * 100));
 }
 
-void effect__warn(struct an_compare *c)
+void effect__fill(struct an_compare *c, size_t nr)
 {
-	warn_of_missing(c);
-	warn_of_multiplexing(c);
-	for (size_t i = 0; i < c->nr_metrics && c->metrics[i].primary; i++) {
-		for (size_t a = 0; a < c->nr_arms; a++)
-			warn_of_arm(c, &c->metrics[i], a);
-		for (size_t a = 1; a < c->nr_arms; a++)
-			warn_of_effect(c, &c->metrics[i], a);
+	size_t family = 0;
+
+	for (size_t w = 0; w < nr; w++) {
+		summarize_all(&c[w]);
+		family += c[w].family;
 	}
+	for (size_t w = 0; w < nr; w++) {
+		if (c[w].policy->joint)
+			c[w].family = family;
+		for (size_t i = 0; i < c[w].nr_metrics; i++)
+			for (size_t a = 1; a < c[w].nr_arms; a++)
+				fill_effect(&c[w], &c[w].metrics[i], a);
+	}
+	if (nr && c->policy->joint)
+		adjust(c, nr);
+	else
+		for (size_t w = 0; w < nr; w++)
+			adjust(&c[w], 1);
+	for (size_t w = 0; w < nr; w++)
+		judge_all(&c[w]);
 }

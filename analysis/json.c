@@ -205,6 +205,22 @@ void json__run(struct json *j, const struct rd_run *run, bool full)
 	free(why);
 }
 
+static void without(struct json *j, const struct an_without *w)
+{
+	if (!w->runs) {
+		json__str(j, "without_outliers", NULL);
+		return;
+	}
+	json__begin(j, "without_outliers", '{');
+	json__int(j, "runs_left_out", (int64_t)w->runs);
+	json__num(j, "estimate", w->est);
+	json__num(j, "low", w->lo);
+	json__num(j, "high", w->hi);
+	json__num(j, "p", w->p);
+	json__bool(j, "differs", w->differs);
+	json__end(j, '}');
+}
+
 static void effect(struct json *j, const struct an_compare *c, const struct an_metric *m,
 		   size_t arm)
 {
@@ -232,6 +248,8 @@ static void effect(struct json *j, const struct an_compare *c, const struct an_m
 	json__num(j, "rank_high", e->hl_hi);
 	json__num(j, "rank_confidence", e->hl_conf);
 	json__num(j, "smallest_detectable", e->detectable);
+	json__int(j, "needed", e->needed ? (int64_t)e->needed : RD_NULL);
+	without(j, &e->without);
 	json__num(j, "spread_ratio", e->spread);
 	json__num(j, "p_spread", e->p_spread);
 	json__end(j, '}');
@@ -251,6 +269,8 @@ static void metric(struct json *j, const struct an_compare *c, const struct an_m
 	json__str(j, "better", better_name(m->better));
 	json__bool(j, "primary", m->primary);
 	json__bool(j, "is_time", m->is_time);
+	json__num(j, "margin", m->margin);
+	json__num(j, "min_effect", m->min_effect);
 	json__num(j, "published_ratio", m->published);
 	json__begin(j, "arms", '[');
 	for (size_t a = 0; a < c->nr_arms; a++) {

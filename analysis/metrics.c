@@ -487,6 +487,33 @@ static void sort_metrics(struct an_compare *c)
 	}
 }
 
+static const struct an_rule *rule_of(const struct an_compare *c, const struct an_metric *m)
+{
+	for (size_t i = 0; i < c->policy->nr_rules; i++) {
+		const struct an_rule *r = &c->policy->rules[i];
+
+		if (!strcmp(r->key, m->key) && (!r->workload || !strcmp(r->workload, c->workload)))
+			return r;
+	}
+	return NULL;
+}
+
+/* A policy with rules names its primary metrics itself, all of them. */
+static void apply_policy(struct an_compare *c)
+{
+	for (size_t i = 0; i < c->nr_metrics; i++) {
+		struct an_metric *m = &c->metrics[i];
+		const struct an_rule *r = rule_of(c, m);
+
+		m->margin = r ? r->margin : c->policy->margin;
+		m->min_effect = r ? r->min_effect : c->policy->min_effect;
+		if (c->policy->nr_rules)
+			m->primary = r && r->primary;
+		if (r && r->better != AN_NONE)
+			m->better = r->better;
+	}
+}
+
 void metrics__collect(struct an_compare *c)
 {
 	struct an_metric *m;
@@ -507,5 +534,6 @@ void metrics__collect(struct an_compare *c)
 	m = main_time(c);
 	if (m && !c->emulated)
 		m->primary = true;
+	apply_policy(c);
 	sort_metrics(c);
 }

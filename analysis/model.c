@@ -445,8 +445,6 @@ static void build_compare(struct an_compare *c, const struct an_options *opt)
 		find_pairing(c, a);
 	check_matches(c);
 	metrics__collect(c);
-	effect__fill(c);
-	effect__warn(c);
 }
 
 void compare__warn(struct an_compare *c, char *text)
@@ -516,6 +514,9 @@ int model__build(const struct rundb *db, const struct an_options *opt, struct an
 			c->runs[k - i].rd = &db->runs[k];
 		build_compare(c, opt);
 	}
+	effect__fill(model->compares, model->nr);
+	for (size_t i = 0; i < model->nr; i++)
+		effect__warn(&model->compares[i]);
 	*out = model;
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The comparison model: what the table, the report and (later) the gate are all written from. Built
+ * The comparison model: what the table, the report and the gate are all written from. Built
  * once from the runs of a database; holds every number that any output shows, and no markup.
  *
  * A compare is one workload. Its arm 0 is the baseline; every other arm is judged against it. The
@@ -36,6 +36,15 @@ enum an_verdict {
 	AN_ABSENT,		/* in one of the two arms, or in both */
 };
 
+/* What one metric needs, where a policy file says so. */
+struct an_rule {
+	char *key;		/* of the metric */
+	char *workload;		/* NULL: of every workload */
+	bool primary;
+	enum an_better better;	/* AN_NONE: as the metric has it */
+	double margin, min_effect;	/* as those of the policy */
+};
+
 /* What a verdict needs; fixed before the data. */
 struct an_policy {
 	double conf;		/* of intervals: 0.95 */
@@ -44,6 +53,17 @@ struct an_policy {
 	double min_effect;	/* smallest change that counts: 0.02 of the baseline */
 	double margin;		/* equivalence: within 0.05 of the baseline, either way */
 	double power;		/* of the smallest detectable effect: 0.80 */
+	const struct an_rule *rules;	/* if any: they alone say what is primary */
+	size_t nr_rules;
+	bool joint;		/* Holm's correction is over all workloads at once */
+};
+
+/* The t result without the runs that are marked as outliers. */
+struct an_without {
+	size_t runs;		/* left out; 0: nothing was, and the rest is not set */
+	size_t n_base, n_arm;
+	double est, lo, hi, p;	/* as in an_effect; p without correction */
+	bool differs;		/* of this and the full interval one is clear of no effect */
 };
 
 extern const struct an_policy an_default_policy;
@@ -63,7 +83,11 @@ struct an_effect {
 	double se, df, p, p_adjusted, p_tost;
 	double p_perm;		/* of primary metrics and degenerate ones; else NaN */
 	bool perm_exact;
+	double sd;		/* of pairs, or common to both arms; on the scale of se */
+	double margin;		/* of equivalence, on the scale of se */
 	double detectable;	/* smallest detectable effect, part of the baseline; NaN unknown */
+	size_t needed;		/* units an arm that would decide; 0: decided, or unknown */
+	struct an_without without;	/* primary metrics only */
 	double spread, p_spread; /* MAD ratio on logs, its p; NaN unknown */
 };
 
@@ -83,6 +107,7 @@ struct an_metric {
 	enum an_group group;
 	enum an_better better;
 	bool is_time, primary, per_1000;
+	double margin, min_effect;	/* the policy's, or its rule's */
 	double published;	/* ratio that the posted evaluation shows; NaN if none */
 	double *value;		/* by run of the compare; NaN: absent */
 	bool *outlier;		/* by run */
@@ -130,7 +155,7 @@ struct an_compare {
 	struct an_mismatch *mismatches;
 	char **warnings;
 	bool emulated;
-	size_t family;		/* tests that Holm corrects for */
+	size_t family;		/* tests that Holm corrects for; joint: those of all workloads */
 	size_t nr_mde;
 	struct an_mde *mde;
 	const struct an_policy *policy;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/histo.h"
 #include "analysis/plot.h"
 #include "analysis/sections.h"
 #include "analysis/words.h"
@@ -81,20 +82,29 @@ static void plot_pending(struct doc *d, const struct an_compare *c)
 
 /* --- histograms ------------------------------------------------------------------------------- */
 
-/* Bins of one histogram summed over the valid runs of an arm; NULL if none has it. */
+/*
+ * Bins of one histogram summed over the valid runs of an arm, in the layout of `like`; NULL if none
+ * has it or the counts are beyond all sense. A run whose layout is coarser cannot be put into it.
+ */
 static uint64_t *merge(const struct an_compare *c, size_t arm, const struct rd_hist *like)
 {
+	struct histo all = { .sub_bits = like->sub_bits, .nr = like->nr };
 	uint64_t *sum = NULL;
 
 	for (size_t i = 0; i < c->nr_runs; i++) {
 		const struct rd_hist *h = run__hist(c->runs[i].rd, like->name);
 
-		if (!counted(c, i) || c->runs[i].arm != arm || !h || h->sub_bits != like->sub_bits)
+		struct histo one;
+
+		if (!counted(c, i) || c->runs[i].arm != arm || !h || h->sub_bits < like->sub_bits)
 			continue;
 		if (!sum)
-			sum = mem__calloc(like->nr, sizeof(*sum));
-		for (unsigned int k = 0; k < h->nr; k++)
-			sum[k] += h->n[k];
+			all.n = sum = mem__calloc(like->nr, sizeof(*sum));
+		one = (struct histo){ .sub_bits = h->sub_bits, .nr = h->nr, .n = h->n };
+		if (histo__add(&all, sum, &one)) {
+			free(sum);
+			return NULL;
+		}
 	}
 	return sum;
 }

@@ -764,16 +764,13 @@ static double grid__solve(const struct power_grid *g, double power)
  * first arm's share r of it, which is beta; Welch's degrees of freedom depend on r alone. So the
  * power is the mean over equally likely values of r and of S, taken at the middles of their bins.
  */
-double stats__mde_welch(size_t na, size_t nb, double alpha, double power)
+static struct power_grid *grid__welch(size_t na, size_t nb, double alpha)
 {
-	struct power_grid *g;
-	double da = (double)na - 1, db = (double)nb - 1, mde;
+	struct power_grid *g = malloc(sizeof(*g));
+	double da = (double)na - 1, db = (double)nb - 1;
 
-	if (na < 2 || nb < 2 || !(alpha > 0 && alpha < 1) || !(power > alpha && power < 1))
-		return NAN;
-	g = malloc(sizeof(*g));
 	if (!g)
-		return NAN;
+		return NULL;
 	g->rows = g->cols = POWER_NODES;
 	g->unit = sqrt(1.0 / na + 1.0 / nb);
 	for (size_t i = 0; i < g->rows; i++) {
@@ -791,7 +788,36 @@ double stats__mde_welch(size_t na, size_t nb, double alpha, double power)
 		for (size_t i = 0; i < g->rows; i++)
 			g->cut[i][j] *= root;
 	}
-	mde = grid__solve(g, power);
+	return g;
+}
+
+static struct power_grid *grid__paired(size_t n, double alpha)
+{
+	struct power_grid *g = malloc(sizeof(*g));
+	double df = (double)n - 1, crit = dist__t_quantile(1 - alpha / 2, df);
+
+	if (!g)
+		return NULL;
+	g->rows = 1;
+	g->cols = POWER_NODES;
+	g->unit = sqrt(1.0 / n);
+	for (size_t j = 0; j < g->cols; j++) {
+		double s2 = dist__chi2_quantile((j + 0.5) / g->cols, df) / df;
+
+		g->cut[0][j] = crit * sqrt(s2 / n);
+	}
+	return g;
+}
+
+double stats__mde_welch(size_t na, size_t nb, double alpha, double power)
+{
+	struct power_grid *g;
+	double mde;
+
+	if (na < 2 || nb < 2 || !(alpha > 0 && alpha < 1) || !(power > alpha && power < 1))
+		return NAN;
+	g = grid__welch(na, nb, alpha);
+	mde = g ? grid__solve(g, power) : NAN;
 	free(g);
 	return mde;
 }
@@ -799,25 +825,68 @@ double stats__mde_welch(size_t na, size_t nb, double alpha, double power)
 double stats__mde_paired(size_t n, double alpha, double power)
 {
 	struct power_grid *g;
-	double df = (double)n - 1, crit, mde;
+	double mde;
 
 	if (n < 2 || !(alpha > 0 && alpha < 1) || !(power > alpha && power < 1))
 		return NAN;
-	g = malloc(sizeof(*g));
-	if (!g)
-		return NAN;
-	g->rows = 1;
-	g->cols = POWER_NODES;
-	g->unit = sqrt(1.0 / n);
-	crit = dist__t_quantile(1 - alpha / 2, df);
-	for (size_t j = 0; j < g->cols; j++) {
-		double s2 = dist__chi2_quantile((j + 0.5) / g->cols, df) / df;
-
-		g->cut[0][j] = crit * sqrt(s2 / n);
-	}
-	mde = grid__solve(g, power);
+	g = grid__paired(n, alpha);
+	mde = g ? grid__solve(g, power) : NAN;
 	free(g);
 	return mde;
+}
+
+double stats__power_welch(size_t na, size_t nb, double effect, double alpha)
+{
+	struct power_grid *g;
+	double power;
+
+	if (na < 2 || nb < 2 || !(alpha > 0 && alpha < 1) || !isfinite(effect))
+		return NAN;
+	g = grid__welch(na, nb, alpha);
+	power = g ? grid__power(g, fabs(effect)) : NAN;
+	free(g);
+	return power;
+}
+
+double stats__power_paired(size_t n, double effect, double alpha)
+{
+	struct power_grid *g;
+	double power;
+
+	if (n < 2 || !(alpha > 0 && alpha < 1) || !isfinite(effect))
+		return NAN;
+	g = grid__paired(n, alpha);
+	power = g ? grid__power(g, fabs(effect)) : NAN;
+	free(g);
+	return power;
+}
+
+static bool enough(bool paired, size_t n, double effect, double alpha, double power)
+{
+	return (paired ? stats__power_paired(n, effect, alpha)
+		       : stats__power_welch(n, n, effect, alpha)) >= power;
+}
+
+size_t stats__needed(bool paired, double effect, double alpha, double power, size_t max)
+{
+	size_t lo = 1, hi = 2;
+
+	/* Power grows with n: double until there is enough of it, then halve the last step. */
+	while (hi <= max && !enough(paired, hi, effect, alpha, power)) {
+		lo = hi;
+		hi *= 2;
+	}
+	if (hi > max && (lo >= max || !enough(paired, hi = max, effect, alpha, power)))
+		return 0;
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (enough(paired, mid, effect, alpha, power))
+			hi = mid;
+		else
+			lo = mid;
+	}
+	return hi;
 }
 
 /* --- order, outliers, spread ------------------------------------------------------------------ */

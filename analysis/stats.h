@@ -138,6 +138,14 @@ void stats__bh(const double *p, size_t n, double *adjusted);	/* Benjamini & Hoch
 double stats__mde_welch(size_t na, size_t nb, double alpha, double power);
 /* The same for Student's test of n paired differences, in their standard deviation. */
 double stats__mde_paired(size_t n, double alpha, double power);
+/* Power of these tests at an effect in the same unit; absolute error < 0.01. NaN if impossible. */
+double stats__power_welch(size_t na, size_t nb, double effect, double alpha);
+double stats__power_paired(size_t n, double effect, double alpha);
+/*
+ * Smallest n of each arm (paired: of pairs) at which the effect, in the same unit, is found with
+ * the given power; 0 if max is not enough. Its error is that of the power: one or two up to n = 50.
+ */
+size_t stats__needed(bool paired, double effect, double alpha, double power, size_t max);
 
 /*
  * Trend of x, in order: Theil-Sen slope (Theil 1950; Sen 1968) and Kendall's test (Kendall 1938),

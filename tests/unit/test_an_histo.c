@@ -89,11 +89,83 @@ static void test_edges(void **state)
 	assert_true(p.lo == 5 && p.hi == 5 && p.est == 5);
 }
 
+/*
+ * Histograms of parts, in layouts of their own, added up: the percentiles of the whole hold the
+ * bound of the sum's layout, and equal layouts lose nothing at all.
+ */
+static void test_adding(void **state)
+{
+	static uint64_t v[N], fine[LOGLIN_BINS(5)], same[LOGLIN_BINS(3)], bins[LOGLIN_BINS(3)];
+	struct histo a = { .sub_bits = 5, .nr = LOGLIN_BINS(5), .n = fine };
+	struct histo b = { .sub_bits = 3, .nr = LOGLIN_BINS(3), .n = same };
+	struct histo sum = { .sub_bits = 3, .nr = LOGLIN_BINS(3), .n = bins };
+	uint64_t max;
+
+	(void)state;
+	fill(v, bins, 3, &max);
+	memset(bins, 0, sizeof(bins));
+	for (size_t i = 0; i < N; i++) {
+		struct histo *part = i % 3 ? &a : &b;
+
+		(i % 3 ? fine : same)[loglin_bin(v[i], part->sub_bits)]++;
+		part->max = v[i] > part->max ? v[i] : part->max;
+	}
+	assert_int_equal(histo__add(&sum, bins, &a), 0);
+	assert_int_equal(histo__add(&sum, bins, &b), 0);
+	assert_int_equal(histo__total(&sum), N);
+	assert_true(sum.max == max);
+	for (size_t i = 0; i < N; i++)
+		bins[loglin_bin(v[i], 3)]--;
+	assert_int_equal(histo__total(&sum), 0);
+}
+
+static void test_adding_refused(void **state)
+{
+	static uint64_t fine[LOGLIN_BINS(4)], coarse[LOGLIN_BINS(2)];
+	static unsigned int span[LOGLIN_BINS(4)];
+	struct histo f = { .sub_bits = 4, .nr = LOGLIN_BINS(4), .n = fine, .max = 9 };
+	struct histo c = { .sub_bits = 2, .nr = LOGLIN_BINS(2), .n = coarse, .max = 3 };
+	uint64_t before;
+
+	(void)state;
+	fine[loglin_bin(9, 4)] = 2;
+	coarse[3] = 1;
+	assert_int_equal(histo__add(&f, fine, &c), -EINVAL);
+	assert_int_equal(histo__add(NULL, fine, &c), -EINVAL);
+	/* An unknown largest value makes that of the whole unknown; an empty histogram does not. */
+	f.max = 0;
+	assert_int_equal(histo__add(&c, coarse, &f), 0);
+	assert_true(c.max == 0 && histo__total(&c) == 3);
+	c.max = 8;
+	fine[loglin_bin(9, 4)] = 0;
+	assert_int_equal(histo__add(&c, coarse, &f), 0);
+	assert_true(c.max == 8);
+	/* A count of several bins goes where they are one, and nowhere else. */
+	fine[loglin_bin(64, 4)] = 1;
+	span[loglin_bin(64, 4)] = 4;
+	f.span = span;
+	assert_int_equal(histo__add(&c, coarse, &f), 0);
+	span[loglin_bin(64, 4)] = 5;
+	assert_int_equal(histo__add(&c, coarse, &f), -EINVAL);
+	fine[loglin_bin(64, 4)] = 0;
+	/* Counts that would wrap around leave the sum as it was; so does a bin that it has not. */
+	before = histo__total(&c);
+	fine[0] = UINT64_MAX;
+	assert_int_equal(histo__add(&c, coarse, &f), -EOVERFLOW);
+	fine[0] = 0;
+	fine[f.nr - 1] = 1;
+	c.nr = 10;
+	assert_int_equal(histo__add(&c, coarse, &f), -EINVAL);
+	assert_true(histo__total(&c) == before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_percentiles_hold_their_bound),
 		cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_adding),
+		cmocka_unit_test(test_adding_refused),
 	};
 
 	return cmocka_run_group_tests_name("analysis/histo", tests, NULL, NULL);

@@ -200,13 +200,67 @@ static bool golden_rest(const char *name, struct cursor *c)
 		near(c, "p", stats__tost(v[0], v[1], v[2], v[3]), 1e-7, 0);
 		return true;
 	}
-	if (!strcmp(name, "mde_paired")) {
+	if (!strcmp(name, "mde_paired") || !strcmp(name, "power_paired")) {
 		for (size_t i = 0; i < 3; i++)
 			v[i] = next_num(c);
-		near(c, "effect", stats__mde_paired((size_t)v[0], v[1], v[2]), 0.02, 0);
+		if (!strcmp(name, "mde_paired"))
+			near(c, "effect", stats__mde_paired((size_t)v[0], v[1], v[2]), 0.02, 0);
+		else
+			near(c, "power", stats__power_paired((size_t)v[0], v[1], v[2]), 0, 0.01);
+		return true;
+	}
+	if (!strcmp(name, "power_welch")) {
+		for (size_t i = 0; i < 4; i++)
+			v[i] = next_num(c);
+		near(c, "power", stats__power_welch((size_t)v[0], (size_t)v[1], v[2], v[3]), 0,
+		     0.01);
 		return true;
 	}
 	return false;
+}
+
+static void golden_outliers(struct cursor *c)
+{
+	double x[MAX_N];
+	size_t n = next_sample(c, x);
+	bool mark[MAX_N];
+
+	stats__outliers(x, n, mark);
+	for (size_t i = 0; i < n; i++)
+		near(c, "mark", mark[i], 0, 0);
+}
+
+static bool golden_ranks_and_spread(const char *name, struct cursor *c)
+{
+	double a[MAX_N], b[MAX_N];
+	struct stats_spread spread;
+	struct stats_rank rank;
+	size_t na, nb;
+
+	if (!strcmp(name, "outliers")) {
+		golden_outliers(c);
+		return true;
+	}
+	if (strcmp(name, "rank_ties") && strcmp(name, "signed_ties") && strcmp(name, "spread"))
+		return false;
+	na = next_sample(c, a);
+	if (!strcmp(name, "signed_ties")) {
+		assert_int_equal(stats__hl_paired(a, na, 0.9, &rank), 0);
+	} else {
+		nb = next_sample(c, b);
+		assert_int_equal(stats__hl(a, na, b, nb, 0.9, &rank), 0);
+		assert_int_equal(stats__spread(a, na, b, nb, &spread), 0);
+	}
+	if (!strcmp(name, "spread")) {
+		near(c, "ratio", spread.ratio, 1e-9, 0);
+		near(c, "p", spread.p, 1e-12, 0);
+		assert_true(spread.exact);
+	} else {
+		near(c, "estimate", rank.est, 1e-12, 1e-12);
+		near(c, "p", rank.p, 1e-12, 0);
+		assert_true(rank.exact);
+	}
+	return true;
 }
 
 static void test_golden(void **state)
@@ -225,13 +279,13 @@ static void test_golden(void **state)
 		assert_int_equal(sscanf(line, "%31s%n", name, &used), 1);
 		c.at = line + used;
 		if (!golden_dist(name, &c) && !golden_two(name, &c) && !golden_one(name, &c) &&
-		    !golden_rest(name, &c))
+		    !golden_rest(name, &c) && !golden_ranks_and_spread(name, &c))
 			fail_msg("%s:%d: no test for %s", GOLDEN, lines, name);
 		while (*c.at == ' ' || *c.at == '\n')
 			c.at++;
 		assert_int_equal(*c.at, '\0');
 	}
-	assert_true(lines > 400);
+	assert_true(lines > 540);
 	free(line);
 	fclose(f);
 }
@@ -261,6 +315,25 @@ static void test_mde_as_simulated(void **state)
 	assert_true(fabs(stats__mde_welch(20, 20, 0.05 / 15, 0.8) / 1.27 - 1) < 0.05);
 	assert_true(isnan(stats__mde_welch(1, 5, 0.05, 0.8)));
 	assert_true(isnan(stats__mde_paired(1, 0.05, 0.8)));
+}
+
+/* How many runs are needed is the other side of what so many runs can see. */
+static void test_needed(void **state)
+{
+	(void)state;
+	for (size_t n = 3; n <= 40; n += 4) {
+		double welch = stats__mde_welch(n, n, 0.05 / 3, 0.8);
+		double paired = stats__mde_paired(n, 0.05, 0.8);
+
+		assert_int_equal(stats__needed(false, welch * 1.0001, 0.05 / 3, 0.8, 1000), n);
+		assert_int_equal(stats__needed(false, welch * 0.9999, 0.05 / 3, 0.8, 1000), n + 1);
+		assert_int_equal(stats__needed(true, -paired * 1.0001, 0.05, 0.8, 1000), n);
+		assert_int_equal(stats__needed(true, paired * 0.9999, 0.05, 0.8, n), 0);
+	}
+	assert_int_equal(stats__needed(true, 1e9, 0.05, 0.8, 1000), 2);
+	assert_int_equal(stats__needed(false, 0, 0.05, 0.8, 100), 0);
+	assert_int_equal(stats__needed(false, NAN, 0.05, 0.8, 100), 0);
+	assert_true(isnan(stats__power_welch(1, 5, 1, 0.05)) && isnan(stats__power_paired(4, NAN, 0.05)));
 }
 
 /* Two-sided Mann-Whitney cannot go below these, which is why it does not decide verdicts. */
@@ -527,6 +600,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_golden),
 		cmocka_unit_test(test_mde_as_simulated),
+		cmocka_unit_test(test_needed),
 		cmocka_unit_test(test_mann_whitney_floors),
 		cmocka_unit_test(test_symmetry),
 		cmocka_unit_test(test_scale_and_order),
