@@ -7,6 +7,7 @@
 #include "analysis/sections.h"
 #include "analysis/words.h"
 #include "collector/cmd.h"
+#include "collector/cmdline.h"
 #include "collector/err.h"
 
 struct compare_options {
@@ -46,8 +47,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->all = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "%s: not an option; the database is given with -d", arg);
-		return 0;
+		return cmdline__error(state, "%s: not an option; the database is given with -d", arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -111,8 +111,7 @@ int cmd_compare(int argc, char **argv)
 	struct opened o = { 0 };
 	int code;
 
-	argp_err_exit_status = EXIT_TOOL;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &opt))
+	if (cmdline__parse(&argp, argc, argv, 0, &opt))
 		return EXIT_TOOL;
 	code = open__model(&opt.open, &o);
 	if (code)

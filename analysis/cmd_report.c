@@ -7,6 +7,7 @@
 #include "analysis/open.h"
 #include "analysis/sections.h"
 #include "collector/cmd.h"
+#include "collector/cmdline.h"
 #include "collector/err.h"
 
 enum format { FORMAT_HTML, FORMAT_TEXT, FORMAT_MD, FORMAT_JSON };
@@ -56,11 +57,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			o->open.json = o->format == FORMAT_JSON;
 			return 0;
 		}
-		argp_error(state, "%s: no such format; html, text, md and json are", arg);
-		return 0;
+		return cmdline__error(state, "%s: no such format; html, text, md and json are", arg);
 	case ARGP_KEY_ARG:
-		argp_error(state, "%s: not an option; the database is given with -d", arg);
-		return 0;
+		return cmdline__error(state, "%s: not an option; the database is given with -d", arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -141,8 +140,7 @@ int cmd_report(int argc, char **argv)
 	struct opened o = { 0 };
 	int code;
 
-	argp_err_exit_status = EXIT_TOOL;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &opt))
+	if (cmdline__parse(&argp, argc, argv, 0, &opt))
 		return EXIT_TOOL;
 	code = open__model(&opt.open, &o);
 	if (!code)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* migrc runs and migrc show: what is stored, without judging it. */
-#include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include "analysis/open.h"
 #include "analysis/sections.h"
 #include "collector/cmd.h"
+#include "collector/cmdline.h"
 #include "collector/err.h"
 
 struct runs_options {
@@ -39,12 +39,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!o->show || o->run)
-			argp_error(state, "%s: one argument too many", arg);
+			return cmdline__error(state, "%s: one argument too many", arg);
 		o->run = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (o->show && !o->run)
-			argp_error(state, "which run? `migrc runs` lists them");
+			return cmdline__error(state, "which run? `migrc runs` lists them");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -123,8 +123,7 @@ int cmd_runs(int argc, char **argv)
 	struct rundb *db = NULL;
 	int code;
 
-	argp_err_exit_status = EXIT_TOOL;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &opt))
+	if (cmdline__parse(&argp, argc, argv, 0, &opt))
 		return EXIT_TOOL;
 	code = load(&opt, &db);
 	if (!code) {
@@ -195,8 +194,7 @@ int cmd_show(int argc, char **argv)
 	struct rundb *db = NULL;
 	int code;
 
-	argp_err_exit_status = EXIT_TOOL;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &opt))
+	if (cmdline__parse(&argp, argc, argv, 0, &opt))
 		return EXIT_TOOL;
 	code = load(&opt, &db);
 	if (!code)

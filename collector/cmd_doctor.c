@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `migrc doctor`: what can be traced here, on which rung, why not, and the remedy. */
-#include <argp.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include "analysis/json.h"
 #include "analysis/sbuf.h"
 #include "collector/cmd.h"
+#include "collector/cmdline.h"
 #include "collector/counters.h"
 #include "collector/err.h"
 #include "collector/facts.h"
@@ -243,8 +243,7 @@ int cmd_doctor(int argc, char **argv)
 	static struct doctor d;
 	int rc;
 
-	argp_err_exit_status = EXIT_TOOL;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
+	if (cmdline__parse(&argp, argc, argv, 0, &o))
 		return EXIT_TOOL;
 	memset(&d, 0, sizeof(d));
 	doctor__look_for_files(&d);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <argp.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/cmdline.h"
 #include "collector/err.h"
 #include "collector/record.h"
 #include "collector/text.h"
@@ -182,8 +182,7 @@ int record_options__parse(struct record_options *o, int argc, char **argv)
 		.db = "runs.db", .arm = "default", .interval_ms = 100, .missing_is_error = true,
 		.ring_bytes = 8 << 20, .max_lost_share = 0.001,
 	};
-	argp_err_exit_status = EXIT_TOOL;
-	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, o))
+	if (cmdline__parse(&argp, argc, argv, ARGP_IN_ORDER, o))
 		return EXIT_TOOL;
 	if (!o->argc) {
 		err__print("record: no command; give one after --, e.g. `migrc record -- sleep 1`");
