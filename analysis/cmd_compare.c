@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/explain.h"
 #include "analysis/json.h"
 #include "analysis/open.h"
 #include "analysis/sections.h"
@@ -13,6 +14,7 @@
 struct compare_options {
 	struct open_options open;
 	bool all;
+	const char *explain;	/* a metric's key */
 };
 
 static const char doc[] =
@@ -20,12 +22,15 @@ static const char doc[] =
 	"EXAMPLES\n"
 	"  migrc compare                            all workloads of runs.db\n"
 	"  migrc compare -d lab.db --baseline migrc-off --arm migrc\n"
-	"  migrc compare --json | jq '.comparisons[].arms'\n\n"
+	"  migrc compare --json | jq '.comparisons[].arms'\n"
+	"  migrc compare --explain metric.runtime   every number behind one verdict\n\n"
 	"EXIT STATUS: 0 compared (whatever the verdict); 2 usage or tool error; 4 runs invalid, their "
 	"results differ, or what must match does not. Regressions are for the gate to fail.";
 
 static const struct argp_option options[] = {
 	{ "json", 'j', NULL, 0, "JSON, with every number", 1 },
+	{ "explain", 'e', "METRIC", 0,
+	  "every number behind one verdict; METRIC as the JSON has it: metric.runtime", 1 },
 	{ "all", 'a', NULL, 0, "all metrics: rates, probes, histogram percentiles", 1 },
 	{ 0 }
 };
@@ -45,6 +50,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'a':
 		o->all = true;
+		return 0;
+	case 'e':
+		o->explain = arg;
 		return 0;
 	case ARGP_KEY_ARG:
 		return cmdline__error(state, "%s: not an option; the database is given with -d", arg);
@@ -102,6 +110,22 @@ static int print_json(const struct an_model *model)
 	return code;
 }
 
+static int print_explained(const struct an_model *model, const struct compare_options *opt)
+{
+	struct doc d = { .format = DOC_TEXT, .width = 80, .colour = open__colour() };
+	char *msg = NULL;
+	int code;
+
+	if (explain__model(&d, model, opt->explain, &msg)) {
+		json__error(opt->open.json, EXIT_TOOL, msg);
+		free(msg);
+		return EXIT_TOOL;
+	}
+	code = open__write(NULL, sbuf__str(&d.out), d.out.len);
+	sbuf__free(&d.out);
+	return code;
+}
+
 int cmd_compare(int argc, char **argv)
 {
 	static const struct argp argp = {
@@ -122,7 +146,10 @@ int cmd_compare(int argc, char **argv)
 		code = EXIT_TOOL;
 		goto cleanup;
 	}
-	code = opt.open.json ? print_json(o.model) : print_text(o.model, opt.all);
+	if (opt.explain)
+		code = print_explained(o.model, &opt);
+	else
+		code = opt.open.json ? print_json(o.model) : print_text(o.model, opt.all);
 	if (!code)
 		code = open__exit_code(o.model);
 cleanup:

@@ -468,11 +468,21 @@ static bool have_workload(const struct rundb *db, const char *name)
 	return false;
 }
 
+static bool wanted(const struct an_options *opt, const char *workload)
+{
+	for (size_t i = 0; i < opt->nr_workloads; i++)
+		if (!strcmp(opt->workloads[i], workload))
+			return true;
+	return !opt->nr_workloads;
+}
+
 static int check_names(const struct rundb *db, const struct an_options *opt, char **msg)
 {
-	if (opt->workload && !have_workload(db, opt->workload)) {
+	for (size_t i = 0; i < opt->nr_workloads; i++) {
+		if (have_workload(db, opt->workloads[i]))
+			continue;
 		*msg = sbuf__format("workload %s: no run of it; `migrc runs` lists what there is",
-				    opt->workload);
+				    opt->workloads[i]);
 		return -ENOENT;
 	}
 	for (size_t i = 0; i <= opt->nr_arms; i++) {
@@ -503,7 +513,7 @@ int model__build(const struct rundb *db, const struct an_options *opt, struct an
 		for (end = i + 1; end < db->nr; end++)
 			if (strcmp(db->runs[end].workload, db->runs[i].workload))
 				break;
-		if (opt->workload && strcmp(opt->workload, db->runs[i].workload))
+		if (!wanted(opt, db->runs[i].workload))
 			continue;
 		model->compares = mem__grow(model->compares, model->nr);
 		c = &model->compares[model->nr++];

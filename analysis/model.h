@@ -169,7 +169,8 @@ struct an_model {
 
 struct an_options {
 	const char *baseline;		/* NULL: stock, else the first arm */
-	const char *workload;		/* NULL: all */
+	const char *const *workloads;	/* NULL: all */
+	size_t nr_workloads;
 	const char *const *arms;	/* NULL: all */
 	size_t nr_arms;
 	const struct an_policy *policy;	/* NULL: an_default_policy */

@@ -71,7 +71,8 @@ static int refuse(const struct open_options *opt, const struct an_compare *c)
 int open__model(const struct open_options *opt, struct opened *o)
 {
 	struct an_options build = {
-		.baseline = opt->baseline, .workload = opt->workload,
+		.baseline = opt->baseline, .workloads = &opt->workload,
+		.nr_workloads = opt->workload ? 1 : 0,
 		.arms = (const char *const *)opt->arms, .nr_arms = opt->nr_arms,
 	};
 	char *msg = NULL;
@@ -129,7 +130,7 @@ static int write_file(const char *name, const char *text, size_t len)
 	if (err) {
 		if (f && !in_place)
 			unlink(tmp);
-		err__print("%s: %s; choose another place with -o", name, strerror(err));
+		err__print("%s: %s; choose another place", name, strerror(err));
 	}
 	free(tmp);
 	free(path);

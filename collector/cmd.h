@@ -13,6 +13,7 @@ int cmd_runs(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_gate(int argc, char **argv);
 int cmd_lab(int argc, char **argv);
 
 #endif /* MIGRC_CMD_H */

@@ -21,6 +21,7 @@ static const struct command commands[] = {
 	{ "show", cmd_show, "one run in full" },
 	{ "compare", cmd_compare, "compare arms, on a terminal" },
 	{ "report", cmd_report, "write the report" },
+	{ "gate", cmd_gate, "decide by a policy, for CI" },
 	{ "lab", cmd_lab, "build kernels, boot guests, run a plan" },
 };
 
