@@ -41,7 +41,7 @@ TEST_BIN   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_
 LIBS       := -lbpf -lelf -lz -lsqlite3 -lexpat -linih -lm -lpthread
 WL_LIBS    := -lnuma -lm -lpthread
 
-.PHONY: all build demo test unit lab-test guest-test kernel-check lab deps help clean distclean install lint
+.PHONY: all build demo test unit cli-test lab-test guest-test kernel-check lab deps help clean distclean install lint
 .DEFAULT_GOAL := build
 all: build
 build: $(B)/migrc $(WL_BIN)
@@ -112,6 +112,9 @@ demo:
 test:
 	@tests/run-all.sh
 
+cli-test: build
+	@tests/cli/run.sh
+
 lab-test:
 	@tests/lab/run.sh
 
@@ -151,6 +154,7 @@ help:
 	@echo 'make test       packages, build, every test, one in a booted guest (as root)'
 	@echo 'make            build build/migrc and the workloads'
 	@echo 'make unit       unit tests;  make lab-test   tests of the lab scripts'
+	@echo 'make cli-test   the program as a user calls it (as root)'
 	@echo 'make guest-test the test in a booted guest'
 	@echo 'make kernel-check  the patch in many configurations and architectures (as root)'
 	@echo 'make lab        kernels and initramfs only;  make deps   packages only (as root)'

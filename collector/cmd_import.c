@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `migrc import`: make a run from what others posted, or what was measured without migrc. */
-#include <argp.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -9,6 +8,7 @@
 #include <time.h>
 
 #include "collector/cmd.h"
+#include "collector/cmdline.h"
 #include "collector/err.h"
 #include "collector/pmbench.h"
 #include "collector/rows.h"
@@ -396,8 +396,7 @@ int cmd_import(int argc, char **argv)
 	char workload[128];
 	int rc;
 
-	argp_err_exit_status = EXIT_TOOL;
-	rc = argp_parse(&argp, argc, argv, 0, NULL, &o) ? EXIT_TOOL : options__check(&o);
+	rc = cmdline__parse(&argp, argc, argv, 0, &o) ? EXIT_TOOL : options__check(&o);
 	if (!rc && import__read(&im))
 		rc = EXIT_TOOL;
 	if (!rc) {

@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The gate on runs that `migrc record` made: a fake workload, 10 % slower in one arm, in ABBA blocks.
+
+# shellcheck source=../lab/lib.sh
+. "$(dirname "$0")/../lab/lib.sh"
+MIGRC=$TOP/build/migrc
+cd "$WORK" || exit 2
+cat > gate.policy <<'EOF'
+[gate]
+baseline = stock
+[metric metric.runtime]
+margin = 5 %
+min-effect = 2 %
+EOF
+
+# record DB ARM BLOCK SEED FACTOR
+record() {
+	FAKE_SEED=$4 FAKE_FACTOR=$5 "$MIGRC" record -o "$1" --arm "$2" --block "$3" --workload fake \
+		--missing-probes=warn --interval 0 -- "$TOP/tests/cli/fake-workload.sh" > out 2> err
+}
+
+# blocks DB ARM N FACTOR SEED: N blocks of stock and ARM, in alternating order
+blocks() {
+	local b seed=$5 order arm factor
+	for ((b = 1; b <= $3; b++)); do
+		order="stock $2"
+		[ $((b % 2)) = 1 ] || order="$2 stock"
+		for arm in $order; do
+			factor=1
+			[ "$arm" = stock ] || factor=$4
+			seed=$((seed + 1))
+			record "$1" "$arm" "$b" "$seed" "$factor" || return
+		done
+	done
+}
+
+gate() {
+	local rc=0
+	"$MIGRC" gate --policy gate.policy "$@" > out 2> err || rc=$?
+	return "$rc"
+}
+
+blocks slow.db slow 7 1.10 100
+is "the runs are recorded" 0 $?
+[ "$FAILED" -eq 0 ] || cat err
+gate -d slow.db --junit gate.xml --json gate.json --md gate.md
+is "10 % slower within 7 blocks" 1 $?
+has "says so" "REGRESSION    fake slow metric.runtime: regressed, +" "$(cat out)"
+is "in JUnit" 1 "$(grep -c '<failure ' gate.xml)"
+is "in JSON" 1 "$(sqlite3 :memory: "SELECT json_extract(CAST(readfile('gate.json') AS TEXT), '$.exit')")"
+has "in Markdown" "| REGRESSION | fake | slow | metric.runtime |" "$(cat gate.md)"
+
+blocks same.db again 7 1 200
+is "the same arm twice is recorded" 0 $?
+gate -d same.db
+rc=$?
+is "the same arm twice is no regression" 1 $((rc == 0 || rc == 3))
+gate -d same.db --explain metric.runtime
+has "explains" "p after Holm" "$(cat out)"
+
+# Today's slow arm against the same workload of before, on the same machine and on another.
+gate -d slow.db --arm slow --against same.db
+is "no such arm there" 2 $?
+printf '[gate]\narms = slow\nagainst-arm = again\n[metric metric.runtime]\n' > gate.policy
+gate -d slow.db --against same.db
+is "slower than before" 1 $?
+sqlite3 same.db "UPDATE fact SET value = 'another CPU' WHERE key = 'cpu_model'"
+gate -d slow.db --against same.db
+is "another machine is refused" 4 $?
+has "and says which fact" "cpu_model differs" "$(cat err)"
+
+# Broken: never good, never a regression.
+head -c 8192 slow.db > torn.db
+gate -d torn.db --junit gate.xml
+is "a torn database" 2 $?
+is "JUnit says error" 1 "$(grep -c '<error ' gate.xml)"
+is "in one line" 1 "$(wc -l < err)"
+finish
