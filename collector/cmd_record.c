@@ -314,10 +314,15 @@ static int run__measure(struct run *r)
 
 	r->taint_before = taint__read();
 	err = run__switch(r, true);
+	/* perf says itself what is wrong: without its events the run is still worth its time. */
+	if (!err && r->perf.pid)
+		perfrun__enable(&r->perf);
 	if (!err)
 		err = run__loop(r);
 	more = run__switch(r, false);
 	err = err ? err : more;
+	if (r->perf.pid)
+		perfrun__finish(&r->perf, r->perf_list);
 	more = run__collect(r);
 	err = err ? err : more;
 	more = run__finish_output(r);
@@ -356,6 +361,7 @@ static void run__print_end(const struct run *r)
 static void run__free(struct run *r)
 {
 	workload__free(&r->workload);
+	perfrun__free(&r->perf);
 	probes__free(r->probes);
 	store__close(&r->store);
 	output__free(&r->output);
@@ -396,6 +402,10 @@ static int run__prepare(struct run *r)
 			   strerror(-err));
 		return EXIT_TOOL;
 	}
+	err = r->perf_list->scope == PERF_OFF ? 0 :
+	      perfrun__start(&r->perf, r->perf_list, r->workload.pid);
+	if (err)
+		return exit_code(err);
 	return run__announce(r) ? EXIT_TOOL : EXIT_GOOD;
 }
 
@@ -491,6 +501,8 @@ int cmd_record(int argc, char **argv)
 			   .workload = { .go_fd = -1, .exec_fd = -1, .out_fd = -1 } };
 	int rc;
 
+	perfrun__init(&run.perf);
+	run.perf_list = &options.perf;
 	/* First, so that nobody's Ctrl-C is lost: it waits until there is a run to mark by it. */
 	rc = run__block_signals(&run);
 	if (!rc)

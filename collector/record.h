@@ -11,6 +11,7 @@
 #include "collector/counters.h"
 #include "collector/facts.h"
 #include "collector/output.h"
+#include "collector/perfrun.h"
 #include "collector/probes.h"
 #include "collector/run_args.h"
 #include "collector/sampler.h"
@@ -29,6 +30,7 @@ struct record_options {
 	struct facts facts;		/* of --fact: they win over the machine's own */
 	enum adapter_kind adapter;
 	struct metric_rules rules;	/* of --metric-regex */
+	struct perf_list perf;
 	int argc;			/* the command */
 	char **argv;
 };
@@ -46,6 +48,8 @@ struct run {
 	struct probes *probes;
 	struct workload workload;
 	struct output output;
+	struct perf_list *perf_list;	/* the options', with what perf knows marked */
+	struct perfrun perf;
 	struct sampler sampler;
 	struct snapshot before, after;
 	struct checks checks;

@@ -12,7 +12,7 @@
 enum {
 	OPT_ARM = 256, OPT_BLOCK, OPT_POSITION, OPT_WORKLOAD, OPT_LABEL, OPT_FACT, OPT_EVENTS,
 	OPT_INTERVAL, OPT_TIMEOUT, OPT_MISSING, OPT_EMULATED, OPT_RING, OPT_MAX_LOST, OPT_ADAPTER,
-	OPT_METRIC,
+	OPT_METRIC, OPT_PERF, OPT_PERF_EVENT,
 };
 
 static const struct argp_option options[] = {
@@ -29,6 +29,11 @@ static const struct argp_option options[] = {
 	{ "metric-regex", OPT_METRIC, "NAME=REGEX[:UNIT:higher|lower|none]", 0,
 	  "Store as a metric what the last matching line of the command's output has in the first "
 	  "group of the extended REGEX; may be repeated", 0 },
+	{ "perf", OPT_PERF, "task|system", OPTION_ARG_OPTIONAL,
+	  "Count TLB and software events with perf stat: of the command (task), or of all CPUs", 0 },
+	{ "perf-event", OPT_PERF_EVENT, "NAME[=EVENT]", 0,
+	  "Count EVENT (a raw one: r01ae) as NAME, instead of perf's event of that name or besides; "
+	  "may be repeated", 0 },
 	{ "events", OPT_EVENTS, "agg|all", 0, "Aggregate in the kernel (agg), or store raw events too", 0 },
 	{ "interval", OPT_INTERVAL, "MS", 0, "Time between samples (100), 0: none", 0 },
 	{ "timeout", OPT_TIMEOUT, "S", 0, "End the command after so many seconds", 0 },
@@ -91,6 +96,26 @@ static int rule__add(struct record_options *o, const char *arg)
 		return 0;
 	err__print("--metric-regex: '%s': %s; see `migrc record --help`", arg, why);
 	return EINVAL;
+}
+
+static int perf__set_scope(struct record_options *o, const char *arg)
+{
+	bool system = false;
+	int err = arg ? choice__parse("perf", arg, "task", "system", &system) : 0;
+
+	o->perf.scope = system ? PERF_SYSTEM : PERF_TASK;
+	return err;
+}
+
+static int perf__add_event(struct record_options *o, const char *arg)
+{
+	int err = perf_list__set(&o->perf, arg);
+
+	if (o->perf.scope == PERF_OFF)
+		o->perf.scope = PERF_TASK;
+	if (err == -EINVAL)
+		err__print("--perf-event: '%s' is not NAME[=EVENT]; see `perf list`", arg);
+	return -err;
 }
 
 /* Options whose argument is a number. */
@@ -157,6 +182,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return adapter__set(o, arg);
 	case OPT_METRIC:
 		return rule__add(o, arg);
+	case OPT_PERF:
+		return perf__set_scope(o, arg);
+	case OPT_PERF_EVENT:
+		return perf__add_event(o, arg);
 	case OPT_EMULATED:
 		o->emulated = true;
 		return 0;
@@ -192,6 +221,10 @@ int record_options__parse(struct record_options *o, int argc, char **argv)
 		err__print("record: an empty name; give --arm and --workload a name or leave them out");
 		return EXIT_TOOL;
 	}
+	if (o->perf.scope != PERF_OFF && perf_list__default(&o->perf)) {
+		err__print("record: out of memory; free some");
+		return EXIT_TOOL;
+	}
 	if (!o->workload) {
 		slash = strrchr(o->argv[0], '/');
 		o->workload = slash ? slash + 1 : o->argv[0];
@@ -207,4 +240,5 @@ void record_options__free(struct record_options *o)
 	labels__free(o->labels, o->nr_labels);
 	facts__free(&o->facts);
 	metric_rules__free(&o->rules);
+	perf_list__free(&o->perf);
 }

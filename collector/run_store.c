@@ -309,6 +309,17 @@ int run__store_samples(struct run *r)
 	return err;
 }
 
+/* Its events, and how many were asked for: what is not among them could not be counted. */
+static int put_perf(struct run *r)
+{
+	int err;
+
+	if (r->perf_list->scope == PERF_OFF)
+		return 0;
+	err = put_instrument(r, "perf_events_asked", r->perf_list->nr);
+	return err ? err : rows__put_perf(&r->store, r->id, &r->perf.stat);
+}
+
 static int put_invalid(struct run *r)
 {
 	size_t i;
@@ -324,7 +335,7 @@ int run__store_end(struct run *r)
 {
 	int (*const put[])(struct run *r) = {
 		put_labels_and_facts, put_counters, put_probe_counters, put_probe_hists,
-		put_results, put_samples, put_probes, put_accounting, put_lost_by_cpu, put_cost,
+		put_results, put_perf, put_samples, put_probes, put_accounting, put_lost_by_cpu, put_cost,
 		put_events, put_invalid,
 	};
 	size_t i;

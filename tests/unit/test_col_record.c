@@ -91,6 +91,15 @@ static int finish(pid_t pid)
 	return WEXITSTATUS(status);
 }
 
+static int wait_for(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return status;
+}
+
 static void assert_file_has(const char *path, const char *text)
 {
 	char buf[8192];
@@ -459,6 +468,80 @@ static void test_metric_regex(void **state)
 	assert_file_has(w->err, "no result of xsbench");
 }
 
+static int in_path(const char *program)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "command -v %s >/dev/null", program);
+	return !system(command);
+}
+
+/* Software events, by the real perf; what this machine has no PMU for is absent, not 0. */
+static void test_perf(void **state)
+{
+	static const char * const args[] = {
+		"--perf", "--perf-event", "clock=cpu-clock", "--perf-event", "none=no_such_event_at_all",
+		"--", "sh", "-c", "for i in 1 2 3 4 5; do cat /dev/null; done", NULL,
+	};
+	static const char * const unknown[] = {
+		"--perf-event", "a;b", "--", "true", NULL,
+	};
+	struct world *w = *state;
+
+	assert_int_equal(finish(start(w, unknown)), 2);
+	assert_file_has(w->err, "--perf-event: 'a;b'");
+	if (!in_path("perf") || system("perf stat -e task-clock true 2>/dev/null"))
+		skip();
+	assert_int_equal(finish(start(w, args)), 0);
+	assert_int_equal(query(w, "SELECT count(*) FROM perf_event WHERE name = 'clock' AND "
+			       "event LIKE 'cpu-clock%' AND unit = 'msec' AND value > 0 AND "
+			       "running_share = 1"), 1);
+	/* Those of the children too: a process has a hundred faults or so. */
+	assert_true(query(w, "SELECT value FROM perf_event WHERE name = 'page-faults'") > 200);
+	assert_int_equal(query(w, "SELECT count(*) FROM perf_event WHERE name = 'none'"), 0);
+	assert_int_equal(query(w, "SELECT value FROM instrument WHERE name = 'perf_events_asked'"), 14);
+	assert_file_has(w->err, "are absent: ");
+}
+
+/* What a machine with a PMU prints, recorded: counters shared between events, some not counted. */
+static void test_perf_recorded(void **state)
+{
+	static const char * const args[] = {
+		"--perf=system", "--perf-event", "raw=cpu/event=0x1,umask=0x2/u", "--", "true", NULL,
+	};
+	char path[4096];
+	struct world *w = *state;
+	char *before = strdup(getenv("PATH"));
+
+	snprintf(path, sizeof(path), "tests/fixtures/perf:%s", before);
+	setenv("PATH", path, 1);
+	setenv("FAKE_PERF", "tests/fixtures/import/perf-x-semicolon.csv", 1);
+	assert_int_equal(finish(start(w, args)), 0);
+	assert_int_equal(query(w, "SELECT count(*) FROM perf_event WHERE name = 'raw' AND "
+			       "event = 'cpu/event=0x1,umask=0x2/u' AND value = 1234567 AND "
+			       "running_share BETWEEN 0.333 AND 0.334"), 1);
+	assert_int_equal(query(w, "SELECT count(*) FROM perf_event WHERE name = 'itlb.itlb_flush' AND "
+			       "value = 85647229 AND running_share BETWEEN 0.66669 AND 0.66671"), 1);
+	assert_int_equal(query(w, "SELECT count(*) FROM perf_event WHERE name IN "
+			       "('tlb_flush.stlb_any', 'dTLB-load-misses')"), 0);
+	/* One that this machine does not know leaves the others as they are. */
+	setenv("FAKE_PERF_UNKNOWN", "itlb", 1);
+	assert_int_equal(finish(start(w, args)), 0);
+	assert_int_equal(query(w, "SELECT count(*) FROM perf_event WHERE run_id = 2 AND name = 'raw'"), 1);
+	assert_file_has(w->err, "itlb.itlb_flush");
+	setenv("FAKE_PERF_UNKNOWN", ".", 1);
+	assert_int_equal(WEXITSTATUS(wait_for(start(w, args))), 5);
+	assert_file_has(w->err, "counts none of the events here: event syntax error");
+	unsetenv("FAKE_PERF_UNKNOWN");
+	setenv("PATH", "tests/fixtures/store", 1);
+	assert_int_equal(WEXITSTATUS(wait_for(start(w, (const char *const[]){
+		"--perf", "--", "/bin/true", NULL }))), 5);
+	assert_file_has(w->err, "perf: not found; install the package linux-perf");
+	assert_int_equal(query(w, "SELECT count(*) FROM run"), 2);
+	setenv("PATH", before, 1);
+	free(before);
+}
+
 /* Whenever it comes, the run is there to show for it, or nothing was begun. */
 static void test_interrupted_early(void **state)
 {
@@ -558,6 +641,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_xsbench, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pmbench, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_metric_regex, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_perf, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_perf_recorded, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_interrupted_early, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_command_not_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_usage, setup, teardown),
