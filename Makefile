@@ -25,6 +25,7 @@ BPFTOOL	?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 CFLAGS	?= -O2 -g
 WARN	:= -Wall -Wextra -Wformat-signedness -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DMIGRC_VERSION='"$(VERSION)"' $(WARN) -I. -I$(B) $(CFLAGS)
+BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Wno-unused-parameter -D__TARGET_ARCH_x86 -I.
 DEPFLAGS = -MMD -MP -MF $@.d
 
 PREFIX	?= /usr/local
@@ -71,8 +72,17 @@ $(B)/%.o: %.c
 $(B)/bpf/migrc.bpf.o: bpf/migrc.bpf.c
 	@mkdir -p $(@D)
 	$(say) BPF $<
-	$(Q)$(CLANG) -target bpf -O2 -g -Wall -Wextra -Wno-unused-parameter -D__TARGET_ARCH_x86 -I. \
-		-MMD -MP -MF $@.d -c -o $@ $<
+	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -MF $@.d -c -o $@ $<
+
+# The same for the unit tests: bodies that can be run without the events they wait for.
+$(B)/bpf/bodies.bpf.o: bpf/migrc.bpf.c
+	@mkdir -p $(@D)
+	$(say) BPF $@
+	$(Q)$(CLANG) $(BPF_CFLAGS) -DBODIES_ONLY -MMD -MP -MF $@.d -c -o $@ $<
+
+$(B)/bpf/bodies.skel.h: $(B)/bpf/bodies.bpf.o
+	$(say) SKEL $@
+	$(Q)$(BPFTOOL) gen skeleton $< name bodies_bpf > $@.tmp && mv $@.tmp $@
 
 $(B)/bpf/migrc.skel.h: $(B)/bpf/migrc.bpf.o
 	$(say) SKEL $@
@@ -92,13 +102,13 @@ $(TEST_BIN): $(B)/tests/%: tests/unit/%.c $(B)/libmigrc.a $(B)/libworkload.a
 	$(say) TEST $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(DEPFLAGS) $(LDFLAGS) -o $@ $< $(B)/libmigrc.a $(B)/libworkload.a \
 		-lcmocka $(LIBS) -lnuma
-$(TEST_BIN): | $(B)/bpf/migrc.skel.h $(B)/collector/schema.sql.h
+$(TEST_BIN): | $(B)/bpf/migrc.skel.h $(B)/bpf/bodies.skel.h $(B)/collector/schema.sql.h
 
 unit: build $(TEST_BIN)
 	@tests/run-unit.sh $(TEST_BIN)
 
 -include $(LIB_OBJ:=.d) $(WL_LIB_OBJ:=.d) $(WL_BIN:$(B)/workloads/%=$(B)/workloads/%.o.d) \
-	$(TEST_BIN:=.d) $(B)/collector/main.o.d $(B)/bpf/migrc.bpf.o.d
+	$(TEST_BIN:=.d) $(B)/collector/main.o.d $(B)/bpf/migrc.bpf.o.d $(B)/bpf/bodies.bpf.o.d
 
 # --- front doors, lab, install -------------------------------------------------------------------
 LIBEXEC := $(PREFIX)/libexec/migrc

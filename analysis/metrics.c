@@ -386,6 +386,8 @@ static void collect_hist(struct an_compare *c, size_t run, const struct rd_hist 
 	struct histo h = { rh->sub_bits, rh->nr, rh->n, (uint64_t)(rh->max > 0 ? rh->max : 0),
 			   rh->span };
 
+	if (strchr(rh->name, '@'))
+		return;		/* of one comm or process: for `migrc show`, not for comparing arms */
 	for (size_t k = 0; k < sizeof(cuts) / sizeof(cuts[0]); k++) {
 		bool ns = !strcmp(rh->unit, "ns");
 		struct histo_pct pct;

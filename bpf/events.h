@@ -17,36 +17,69 @@ typedef uint32_t ev_u32;
 typedef uint64_t ev_u64;
 #endif
 
-/* Probes, in the order in which they are attached. */
+/* Probes, in the order in which they are attached; the number is also the kind of a raw event. */
 enum probe_id {
 	PROBE_MIGRATE,		/* tracepoint mm_migrate_pages: what each call moved */
-	PROBE_MIGRATE_PAGES,	/* migrate_pages(): how long each call took */
+	PROBE_MIGRATE_PAGES,	/* migrate_pages(): how long each call took, and what it flushed */
 	PROBE_TRY_TO_MIGRATE,
 	PROBE_TLBBATCH_FLUSH,	/* arch_tlbbatch_flush() */
 	PROBE_TLB_FLUSH,	/* tracepoint tlb_flush */
 	PROBE_WP_FAULT,		/* do_wp_page() */
 	PROBE_MIGRC_RELEASE,	/* migrc_flush_free_folios(), on a patched kernel */
+	PROBE_MM_FLUSH,		/* flush_tlb_mm_range() */
+	PROBE_MUNMAP,		/* do_vmi_align_munmap() or its forerunners: whose flush it is */
+	PROBE_DIRECT_RECLAIM,	/* tracepoints mm_vmscan_direct_reclaim_*: an allocation waits */
+	PROBE_MEMCG_RECLAIM,	/* tracepoints mm_vmscan_memcg_reclaim_* */
+	PROBE_MIGRC_DEFER,	/* tracepoints of the patch */
+	PROBE_MIGRC_REFUSE,
+	PROBE_MIGRC_FREED,	/* its migrc_release: what a release freed, and how old it was */
+	PROBE_MIGRC_WAIT,
 	NR_PROBES,
+};
+
+/* On whose behalf a TLB is flushed: the innermost of these that the task is in. */
+enum flush_class {
+	CLASS_OTHER,
+	CLASS_MIGRATION,
+	CLASS_RECLAIM,		/* kswapd, or a limit of a cgroup */
+	CLASS_ALLOCATION,	/* direct reclaim, or the patch's release for an allocation */
+	CLASS_WRITE_FAULT,
+	CLASS_MUNMAP,
+	CLASS_DEFERRAL,		/* the patch's releases by timer, cap, drain and write(2) */
+	NR_CLASSES,
 };
 
 /* Upper bounds on the kernel's own enums; a value past its bound is counted in the last slot. */
 #define NR_MIGRATE_REASONS	16
+#define NR_MIGRATE_MODES	4
 #define NR_TLB_REASONS		8
 #define NR_TRIGGERS		16
+#define NR_REFUSALS		16
 
 /* Sub-bits of every histogram here: its bin's low end for a value is wrong by less than 1/8. */
 #define HIST_SUB_BITS		3
 #define HIST_BINS		LOGLIN_BINS(HIST_SUB_BITS)
 
+/* Flushes have one histogram by function and class each: no two programs write the same one. */
 enum hist_id {
 	HIST_MIGRATE_PAGES_PER_CALL,
 	HIST_MIGRATE_PAGES_NS,
+	HIST_MIGRATE_FLUSHES_PER_CALL,
+	HIST_MIGRATE_TARGETS_PER_CALL,
 	HIST_TRY_TO_MIGRATE_NS,
-	HIST_TLBBATCH_FLUSH_NS,
-	HIST_TLBBATCH_FLUSH_CPUS,
 	HIST_WP_FAULT_NS,
+	HIST_WP_FAULT_WAITED_NS,
 	HIST_MIGRC_RELEASE_NS,
-	NR_HISTS,
+	HIST_MIGRC_RELEASE_FOLIOS,
+	HIST_MIGRC_HELD_AGE_MS,
+	HIST_MIGRC_WAIT_NS,
+	HIST_DIRECT_RECLAIM_NS,
+	HIST_MEMCG_RECLAIM_NS,
+	HIST_TLBBATCH_FLUSH_NS,
+	HIST_TLBBATCH_FLUSH_CPUS = HIST_TLBBATCH_FLUSH_NS + NR_CLASSES,
+	HIST_MM_FLUSH_NS = HIST_TLBBATCH_FLUSH_CPUS + NR_CLASSES,
+	HIST_MM_FLUSH_CPUS = HIST_MM_FLUSH_NS + NR_CLASSES,
+	NR_HISTS = HIST_MM_FLUSH_CPUS + NR_CLASSES,
 };
 
 struct hist {
@@ -56,16 +89,28 @@ struct hist {
 	ev_u64 bin[HIST_BINS];
 };
 
+/* By what histograms are split, beside being kept as a whole. */
+enum by { BY_NONE, BY_COMM, BY_TGID };
+
+/* Key of a split histogram. */
+struct by_key {
+	char who[16];		/* comm, or the tgid as a number in its first four bytes */
+	ev_u32 hist;
+	ev_u32 pad;
+};
+
 /* What user space tells the programs. */
 struct config {
 	ev_u32 recording;	/* 1 from just before the workload starts until it has ended */
-	ev_u32 events_on;	/* submit raw events */
+	ev_u32 event_every;	/* submit one of so many raw events of a probe and CPU; 0: none */
 	ev_u32 mask_words;	/* words of a CPU mask that can have a bit set */
+	ev_u32 by;
+	ev_u32 wait_traced;	/* the tracepoint migrc_wait tells how long a writer waited */
 	ev_u32 pad;
 };
 
 /*
- * Accounting of one probe on one CPU. The first four are written by the entry program alone, the
+ * Accounting of one probe on one CPU. The first six are written by the entry program alone, the
  * others by the exit (or the only) program: no field has two writers, so none needs an atomic.
  */
 struct probe_count {
@@ -73,12 +118,18 @@ struct probe_count {
 	ev_u64 nested;		/* of these, calls inside another of the same task: not timed */
 	ev_u64 maps_full;	/* calls whose start could not be noted */
 	ev_u64 mask_error;	/* CPU masks that could not be read: not binned */
+	ev_u64 no_exit;		/* noted starts whose return was never seen, found at the next start */
+	ev_u64 entry_pad;
 	ev_u64 exits;		/* returns that met their start */
 	ev_u64 unmatched;	/* returns without a start: the call began before the run */
+	ev_u64 no_exit_late;	/* as no_exit, found at the return of another call */
 	ev_u64 clock_backwards;	/* end before start: not binned */
+	ev_u64 by_full;		/* values that found no room in the split histograms */
 	ev_u64 seen;		/* events: exits, or tracepoint hits */
 	ev_u64 submitted;	/* events that entered the ring; 0 where aggregated */
+	ev_u64 skipped;		/* events left out by sampling */
 	ev_u64 lost;		/* events that found the ring full */
+	ev_u64 exit_pad;
 };
 
 /* All counters of one CPU; the only value of a per-CPU array. */
@@ -87,17 +138,44 @@ struct counters {
 	ev_u64 migrate_calls[NR_MIGRATE_REASONS];
 	ev_u64 migrate_succeeded[NR_MIGRATE_REASONS];
 	ev_u64 migrate_failed[NR_MIGRATE_REASONS];
+	ev_u64 call_ns[NR_MIGRATE_REASONS];	/* of migrate_pages(), timed calls */
+	ev_u64 call_flushes[NR_MIGRATE_REASONS];
+	ev_u64 call_targets[NR_MIGRATE_REASONS];
+	ev_u64 call_modes[NR_MIGRATE_MODES];
 	ev_u64 tlb_flush[NR_TLB_REASONS];
+	ev_u64 tlbbatch_targets[NR_CLASSES];	/* CPUs named beside the flushing one */
+	ev_u64 mm_targets[NR_CLASSES];
+	ev_u64 wp_waited;			/* write faults that waited for a release */
 	ev_u64 release_calls[NR_TRIGGERS];
+	ev_u64 freed[NR_TRIGGERS];		/* folios */
+	ev_u64 waits[NR_TRIGGERS];
+	ev_u64 refused[NR_REFUSALS];
 };
 
-/* A call under way, by (probe << 32 | thread). */
-struct call_start {
-	ev_u64 t_ns;
+/* A call under way. */
+struct call {
+	ev_u64 t_ns;		/* its start; 0: none */
+	ev_u64 frame;		/* where on the stack; 0: not known */
 	ev_u64 a, b;		/* arguments that the return needs */
-	ev_u32 depth;		/* calls of the same task inside this one */
-	ev_u32 has_cpus;	/* a is a number of CPUs that could be read */
+	ev_u32 depth;		/* calls of the same function by the same task inside it */
+	ev_u32 outer_class;	/* the task's class before it */
 };
+
+/* What a task is in the midst of. Owned by one task at a time, which alone touches the rest. */
+struct task_slot {
+	ev_u32 owner;		/* thread id + 1; 0: free */
+	ev_u32 active;		/* probes with a call under way */
+	ev_u32 class;		/* enum flush_class, innermost */
+	ev_u32 pad;
+	ev_u64 flushes;		/* of the migrate_pages() call under way, as the next two */
+	ev_u64 targets;
+	ev_u64 pages;
+	ev_u64 waited_ns;	/* of the write fault under way */
+	struct call call[NR_PROBES];
+};
+
+#define NR_SLOTS	8192	/* a power of two */
+#define SLOT_TRIES	4	/* slots that a task may have, from its hash on */
 
 /* A raw event; a..d by kind, which is a probe_id: docs/events.md. */
 struct event {
@@ -109,12 +187,14 @@ struct event {
 	ev_u64 a, b, c, d;
 };
 
-_Static_assert(sizeof(struct config) == 16, "struct config: no holes");
+_Static_assert(sizeof(struct config) == 24, "struct config: no holes");
 _Static_assert(sizeof(struct hist) == (3 + 496) * 8, "struct hist: no holes");
-_Static_assert(sizeof(struct probe_count) == 10 * 8, "struct probe_count: no holes");
-_Static_assert(sizeof(struct counters) == NR_PROBES * 80 + (3 * 16 + 8 + 16) * 8,
+_Static_assert(sizeof(struct by_key) == 24, "struct by_key: no holes");
+_Static_assert(sizeof(struct probe_count) == 16 * 8, "struct probe_count: no holes");
+_Static_assert(sizeof(struct counters) == NR_PROBES * 128 + (6 * 16 + 4 + 8 + 14 + 1 + 4 * 16) * 8,
 	       "struct counters: no holes");
-_Static_assert(sizeof(struct call_start) == 32, "struct call_start: no holes");
+_Static_assert(sizeof(struct call) == 40, "struct call: no holes");
+_Static_assert(sizeof(struct task_slot) == 48 + NR_PROBES * 40, "struct task_slot: no holes");
 _Static_assert(sizeof(struct event) == 56, "struct event: no holes");
 
 #endif /* MIGRC_EVENTS_H */

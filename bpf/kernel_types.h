@@ -38,6 +38,10 @@ enum {
 };
 
 enum {
+	BPF_F_MMAPABLE = 1024,
+};
+
+enum {
 	BPF_RB_NO_WAKEUP = 1,
 };
 
@@ -50,6 +54,28 @@ struct cpumask {
 /* x86's; arm64's is empty, which bpf_core_field_exists() finds out. */
 struct arch_tlbflush_unmap_batch {
 	struct cpumask cpumask;
+};
+
+/* The CPUs that may have translations of it in their TLB. */
+struct mm_struct {
+	unsigned long cpu_bitmap[1];
+};
+
+/* Its fields are the tracepoint's arguments in their order. Before 6.6 without the last one. */
+struct trace_event_raw_mm_migrate_pages {
+	unsigned long thp_split;
+	unsigned long large_folio_split;
+};
+
+/* Values by name: bpf_core_enum_value(). */
+enum tlb_flush_reason {
+	TLB_REMOTE_SEND_IPI = 4,
+};
+
+enum migrc_trigger {
+	MIGRC_BY_FLUSH = 0,
+	MIGRC_BY_FAULT = 1,
+	MIGRC_BY_ALLOC = 3,
 };
 
 struct pt_regs {

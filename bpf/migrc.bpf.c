@@ -1,318 +1,223 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The probes. Each counts and bins in the kernel, per CPU; with events_on it also submits one raw
- * event per observation. A timed function has an entry and an exit program on two rungs (fentry,
- * kprobe) that share their bodies; user space loads the programs of one rung at a time and all of
- * them use the same maps.
- *
- * Two programs never write the same field, and the kernel does not run a program inside itself on
- * one CPU (it skips and counts that: recursion_misses, which user space reads), so plain additions
- * to per-CPU values lose nothing.
+ * The probes. Each counts and bins in the kernel, per CPU; where asked for it also submits raw
+ * events. A timed function has an entry and an exit program on two rungs (fentry, kprobe) that share
+ * their bodies; user space loads the programs of one rung at a time and all of them use the same
+ * maps. Where a call is on the stack is its context's address for fentry and fexit, whose context is
+ * the same one, and the stack pointer for kprobes.
  */
 #include "bpf/kernel_types.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 #include "bpf/events.h"
+#include "bpf/account.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
 /*
- * No global variables: libbpf asks whether the kernel has them by loading a socket filter, which a
- * kernel without CONFIG_NET refuses. An array's only value does as well; its look-up is inlined.
+ * For the unit tests, which run the bodies without the events: programs that the kernel can be asked
+ * to run, with where the call is on the stack as the last of their arguments.
  */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct config);
-} config SEC(".maps");
-
-#define MAX_MASK_WORDS	128	/* NR_CPUS=8192 */
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct counters);
-} counters SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, NR_HISTS);
-	__type(key, __u32);
-	__type(value, struct hist);
-} hists SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 16384);
-	__type(key, __u64);
-	__type(value, struct call_start);
-} calls SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096);	/* user space sets the size where events are wanted */
-} ring SEC(".maps");
-
-static __always_inline const struct config *get_config(void)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&config, &zero);
-}
-
-static __always_inline bool recording(void)
-{
-	const struct config *cfg = get_config();
-
-	return cfg && cfg->recording;
-}
-
-static __always_inline struct counters *this_counters(void)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&counters, &zero);
-}
-
-static __always_inline void hist__add(__u32 id, __u64 value)
-{
-	struct hist *h = bpf_map_lookup_elem(&hists, &id);
-	__u64 bin;
-
-	if (!h)
-		return;
-	bin = loglin_bin(value, HIST_SUB_BITS);
-	/* One register for the check and for the use, or the verifier does not connect them. */
-	asm volatile("" : "+r"(bin));
-	if (bin >= HIST_BINS)
-		return;
-	h->bin[bin]++;
-	h->total++;
-	h->sum += value;
-	if (value > h->max)
-		h->max = value;
-}
-
-/* One event seen by probe id: count it and, where asked for, submit it. No wake-up: it would be an
- * IPI on the CPU at hand, in the midst of what is being counted. */
-static __always_inline void probe__event(struct counters *c, __u32 id, __u64 t_ns, __u64 a,
-					 __u64 b, __u64 d_c, __u64 d_d)
-{
-	const struct config *cfg = get_config();
-	struct probe_count *p = &c->probe[id];
-	struct event *e;
-
-	p->seen++;
-	if (!cfg || !cfg->events_on)
-		return;
-	e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
-	if (!e) {
-		p->lost++;
-		return;
-	}
-	e->t_ns = t_ns;
-	e->cpu = bpf_get_smp_processor_id();
-	e->tid = (__u32)bpf_get_current_pid_tgid();
-	e->kind = id;
-	e->pad = 0;
-	e->a = a;
-	e->b = b;
-	e->c = d_c;
-	e->d = d_d;
-	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
-	p->submitted++;
-}
-
-static __always_inline __u64 call_key(__u32 id)
-{
-	return ((__u64)id << 32) | (__u32)bpf_get_current_pid_tgid();
-}
-
-/*
- * Note the start of a call. A call of the same task inside another (migrate_pages() whose target's
- * allocation reclaims by demotion) is counted and not timed: its time is part of the outer one's.
- */
-static __always_inline void call__enter(__u32 id, __u64 a, __u64 b, __u32 has_cpus)
-{
-	struct call_start start = { .a = a, .b = b, .has_cpus = has_cpus };
-	struct counters *c = this_counters();
-	struct call_start *outer;
-	__u64 key = call_key(id);
-
-	if (!c)
-		return;
-	outer = bpf_map_lookup_elem(&calls, &key);
-	if (outer) {
-		outer->depth++;
-		c->probe[id].nested++;
-		c->probe[id].entries++;
-		return;
-	}
-	start.t_ns = bpf_ktime_get_ns();
-	if (bpf_map_update_elem(&calls, &key, &start, BPF_NOEXIST))
-		c->probe[id].maps_full++;
-	else
-		c->probe[id].entries++;
-}
-
-/*
- * End of a call: true, with its duration and arguments in *done, if it is to be binned. Returns are
- * matched after the run has ended too, so that what is left in the map is what is still in flight.
- */
-static __always_inline bool call__exit(__u32 id, struct counters *c, struct call_start *done,
-				       __u64 *ns)
-{
-	__u64 now = bpf_ktime_get_ns();
-	__u64 key = call_key(id);
-	struct call_start *start = bpf_map_lookup_elem(&calls, &key);
-
-	if (!start) {
-		if (recording())
-			c->probe[id].unmatched++;
-		return false;
-	}
-	c->probe[id].exits++;
-	if (start->depth) {
-		start->depth--;
-		return false;
-	}
-	*done = *start;
-	bpf_map_delete_elem(&calls, &key);
-	if (now < done->t_ns) {
-		c->probe[id].clock_backwards++;
-		return false;
-	}
-	*ns = now - done->t_ns;
-	done->t_ns = now;
-	return true;
-}
+#ifdef BODIES_ONLY
+#define AT(kind, target)	"raw_tp"
+#define FRAME(ctx)		((ctx)[11])
+#else
+#define AT(kind, target)	kind target
+#define FRAME(ctx)		((__u64)(ctx))
+#endif
 
 /* The common exit: bin the duration and pass on duration and arguments. */
-static __always_inline int call__exit_simple(__u32 id, __u32 hist)
+static __always_inline int call__exit_simple(__u32 id, __u64 frame, __u32 hist)
 {
 	struct counters *c = this_counters();
-	struct call_start done;
-	__u64 ns;
+	struct task_slot *s;
+	struct call *call;
+	__u64 now, ns, a, b;
 
-	if (!c || !call__exit(id, c, &done, &ns))
+	if (!c)
 		return 0;
-	hist__add(hist, ns);
-	probe__event(c, id, done.t_ns, ns, done.a, done.b, 0);
+	s = call__exit(id, frame, c, &now, &ns);
+	if (!s)
+		return 0;
+	call = &s->call[id];
+	a = call->a;
+	b = call->b;
+	slot__end(s, call);
+	hist__add(c, id, hist, ns);
+	probe__event(c, id, now, ns, a, b, 0);
 	return 0;
 }
 
-/* --- migrate_pages(): duration. Counts come from its tracepoint, which every rung has. -------- */
-
-static __always_inline int migrate_pages__enter(__u64 mode, __u64 reason)
+/* What attaching costs by itself; user space gives them the function to stand before. */
+SEC(AT("fentry", ""))
+int empty_entry(unsigned long long *ctx)
 {
-	if (recording())
-		call__enter(PROBE_MIGRATE_PAGES, (__u32)reason, (__u32)mode, 0);
 	return 0;
 }
 
-static __always_inline int migrate_pages__exit(void)
+SEC(AT("fexit", ""))
+int empty_exit(unsigned long long *ctx)
 {
-	return call__exit_simple(PROBE_MIGRATE_PAGES, HIST_MIGRATE_PAGES_NS);
+	return 0;
 }
 
-SEC("fentry/migrate_pages")
+/* --- migrate_pages(): duration. Pages come from its tracepoint, which every rung has. --------- */
+
+static __always_inline int migrate_pages__enter(__u64 frame, __u64 mode, __u64 reason)
+{
+	struct task_slot *s;
+
+	if (!recording())
+		return 0;
+	s = call__enter(PROBE_MIGRATE_PAGES, frame, (__u32)reason, (__u32)mode, CLASS_MIGRATION);
+	if (s) {
+		s->flushes = 0;
+		s->targets = 0;
+		s->pages = 0;
+	}
+	return 0;
+}
+
+static __always_inline int migrate_pages__exit(__u64 frame)
+{
+	struct counters *c = this_counters();
+	__u64 now, ns, flushes, targets, pages;
+	__u32 reason, mode;
+	__u64 slot;
+	struct task_slot *s;
+
+	if (!c)
+		return 0;
+	s = call__exit(PROBE_MIGRATE_PAGES, frame, c, &now, &ns);
+	if (!s)
+		return 0;
+	reason = s->call[PROBE_MIGRATE_PAGES].a;
+	mode = s->call[PROBE_MIGRATE_PAGES].b;
+	flushes = s->flushes;
+	targets = s->targets;
+	pages = s->pages;
+	slot__end(s, &s->call[PROBE_MIGRATE_PAGES]);
+	slot = bounded(reason, NR_MIGRATE_REASONS);
+	c->call_ns[slot] += ns;
+	c->call_flushes[slot] += flushes;
+	c->call_targets[slot] += targets;
+	c->call_modes[bounded(mode, NR_MIGRATE_MODES)]++;
+	hist__add(c, PROBE_MIGRATE_PAGES, HIST_MIGRATE_PAGES_NS, ns);
+	hist__add(c, PROBE_MIGRATE_PAGES, HIST_MIGRATE_FLUSHES_PER_CALL, flushes);
+	hist__add(c, PROBE_MIGRATE_PAGES, HIST_MIGRATE_TARGETS_PER_CALL, targets);
+	probe__event(c, PROBE_MIGRATE_PAGES, now, ns, reason | (__u64)mode << 8, pages,
+		     flushes << 32 | (__u32)targets);
+	return 0;
+}
+
+SEC(AT("fentry", "/migrate_pages"))
 int fentry_migrate_pages(unsigned long long *ctx)
 {
-	return migrate_pages__enter(ctx[4], ctx[5]);
+	return migrate_pages__enter(FRAME(ctx), ctx[4], ctx[5]);
 }
 
-SEC("fexit/migrate_pages")
+SEC(AT("fexit", "/migrate_pages"))
 int fexit_migrate_pages(unsigned long long *ctx)
 {
-	return migrate_pages__exit();
+	return migrate_pages__exit(FRAME(ctx));
 }
 
 SEC("kprobe/migrate_pages")
 int kprobe_migrate_pages(struct pt_regs *ctx)
 {
-	return migrate_pages__enter(ctx->r8, ctx->r9);
+	return migrate_pages__enter(ctx->sp, ctx->r8, ctx->r9);
 }
 
 SEC("kretprobe/migrate_pages")
 int kretprobe_migrate_pages(struct pt_regs *ctx)
 {
-	return migrate_pages__exit();
+	return migrate_pages__exit(ctx->sp);
 }
 
-SEC("tp_btf/mm_migrate_pages_start")
+SEC(AT("tp_btf", "/mm_migrate_pages_start"))
 int tp_migrate_pages_start(unsigned long long *ctx)
 {
-	return migrate_pages__enter(ctx[0], ctx[1]);
+	return migrate_pages__enter(0, ctx[0], ctx[1]);
 }
 
-SEC("tp_btf/mm_migrate_pages")
+SEC(AT("tp_btf", "/mm_migrate_pages"))
 int tp_migrate_pages_end(unsigned long long *ctx)
 {
-	return migrate_pages__exit();
+	return migrate_pages__exit(0);
 }
 
-/* (succeeded, failed, thp_succeeded, thp_failed, thp_split, large_folio_split, mode, reason) */
-SEC("tp_btf/mm_migrate_pages")
-int tp_migrate(unsigned long long *ctx)
+static __always_inline int migrate__count(__u64 succeeded, __u64 failed, __u32 mode, __u32 reason)
 {
-	__u64 succeeded = ctx[0];
-	__u64 failed = ctx[1];
-	__u32 mode = ctx[6];
-	__u32 reason = ctx[7];
 	struct counters *c;
-	__u32 slot;
+	struct task_slot *s;
+	__u64 slot;
 
 	if (!recording())
 		return 0;
 	c = this_counters();
 	if (!c)
 		return 0;
-	slot = reason < NR_MIGRATE_REASONS ? reason : NR_MIGRATE_REASONS - 1;
+	slot = bounded(reason, NR_MIGRATE_REASONS);
 	c->migrate_calls[slot]++;
 	c->migrate_succeeded[slot] += succeeded;
 	c->migrate_failed[slot] += failed;
-	hist__add(HIST_MIGRATE_PAGES_PER_CALL, succeeded);
-	probe__event(c, PROBE_MIGRATE, bpf_ktime_get_ns(), reason, mode, succeeded, failed);
+	s = slot__find(this_owner());
+	if (s)
+		s->pages += succeeded;
+	hist__add(c, PROBE_MIGRATE, HIST_MIGRATE_PAGES_PER_CALL, succeeded);
+	probe__event(c, PROBE_MIGRATE, 0, reason, mode, succeeded, failed);
 	return 0;
+}
+
+/*
+ * (succeeded, failed, thp_succeeded, thp_failed, thp_split, large_folio_split, mode, reason), before
+ * 6.6 without large_folio_split. The record that the tracepoint fills tells which.
+ */
+SEC(AT("tp_btf", "/mm_migrate_pages"))
+int tp_migrate(unsigned long long *ctx)
+{
+	struct trace_event_raw_mm_migrate_pages *record = 0;
+
+	if (bpf_core_field_exists(record->large_folio_split))
+		return migrate__count(ctx[0], ctx[1], ctx[6], ctx[7]);
+	return migrate__count(ctx[0], ctx[1], ctx[5], ctx[6]);
 }
 
 /* --- try_to_migrate() ------------------------------------------------------------------------- */
 
-static __always_inline int try_to_migrate__enter(__u64 flags)
+static __always_inline int try_to_migrate__enter(__u64 frame, __u64 flags)
 {
 	if (recording())
-		call__enter(PROBE_TRY_TO_MIGRATE, (__u32)flags, 0, 0);
+		call__enter(PROBE_TRY_TO_MIGRATE, frame, (__u32)flags, 0, 0);
 	return 0;
 }
 
-SEC("fentry/try_to_migrate")
+SEC(AT("fentry", "/try_to_migrate"))
 int fentry_try_to_migrate(unsigned long long *ctx)
 {
-	return try_to_migrate__enter(ctx[1]);
+	return try_to_migrate__enter(FRAME(ctx), ctx[1]);
 }
 
-SEC("fexit/try_to_migrate")
+SEC(AT("fexit", "/try_to_migrate"))
 int fexit_try_to_migrate(unsigned long long *ctx)
 {
-	return call__exit_simple(PROBE_TRY_TO_MIGRATE, HIST_TRY_TO_MIGRATE_NS);
+	return call__exit_simple(PROBE_TRY_TO_MIGRATE, FRAME(ctx), HIST_TRY_TO_MIGRATE_NS);
 }
 
 SEC("kprobe/try_to_migrate")
 int kprobe_try_to_migrate(struct pt_regs *ctx)
 {
-	return try_to_migrate__enter(ctx->si);
+	return try_to_migrate__enter(ctx->sp, ctx->si);
 }
 
 SEC("kretprobe/try_to_migrate")
 int kretprobe_try_to_migrate(struct pt_regs *ctx)
 {
-	return call__exit_simple(PROBE_TRY_TO_MIGRATE, HIST_TRY_TO_MIGRATE_NS);
+	return call__exit_simple(PROBE_TRY_TO_MIGRATE, ctx->sp, HIST_TRY_TO_MIGRATE_NS);
 }
 
-/* --- arch_tlbbatch_flush(): how long, and how many CPUs its mask names ------------------------ */
+/* --- flushes: how long, how many CPUs the mask names, on whose behalf -------------------------- */
 
 static __always_inline __u32 popcount64(__u64 v)
 {
@@ -322,84 +227,179 @@ static __always_inline __u32 popcount64(__u64 v)
 	return (v * 0x0101010101010101ULL) >> 56;
 }
 
-/* Number of CPUs in the batch's mask, or -1 where it cannot be told. */
-static __always_inline int batch__nr_cpus(struct arch_tlbflush_unmap_batch *batch)
+#define MAX_MASK_WORDS	128	/* NR_CPUS=8192 */
+#define UNKNOWN		(-1ULL)
+
+/* CPUs in a mask; those beside the one at hand in the upper half. UNKNOWN where not readable. */
+static __always_inline __u64 mask__count(const char *mask)
 {
+	__u32 cpu = bpf_get_smp_processor_id(), i, n = 0, self = 0;
 	const struct config *cfg = get_config();
-	const char *mask;
-	__u32 i, n = 0;
 	__u64 word;
 
-	if (!cfg || !bpf_core_field_exists(batch->cpumask))
-		return -1;
-	mask = (const char *)__builtin_preserve_access_index(&batch->cpumask);
+	if (!cfg)
+		return UNKNOWN;
 	for (i = 0; i < MAX_MASK_WORDS && i < cfg->mask_words; i++) {
 		if (bpf_probe_read_kernel(&word, sizeof(word), mask + i * sizeof(word)))
-			return -1;
+			return UNKNOWN;
 		n += popcount64(word);
+		if (i == cpu / 64)
+			self = (word >> (cpu & 63)) & 1;
 	}
-	return n;
+	return (__u64)(n - self) << 32 | n;
 }
 
-static __always_inline int tlbbatch_flush__enter(struct arch_tlbflush_unmap_batch *batch)
+static __always_inline int flush__enter(__u32 id, __u64 frame, __u64 cpus)
 {
 	struct counters *c;
-	int cpus;
+
+	if (cpus == UNKNOWN) {
+		c = this_counters();
+		if (c)
+			c->probe[id].mask_error++;
+	}
+	call__enter(id, frame, cpus, 0, 0);
+	return 0;
+}
+
+/* kswapd has no call that could be seen to begin: it is awake or not. */
+static __always_inline bool is_kswapd(void)
+{
+	const char *want = "kswapd";
+	char comm[16] = { 0 };
+	int i;
+
+	bpf_get_current_comm(comm, sizeof(comm));
+#pragma unroll
+	for (i = 0; i < 6; i++)
+		if (comm[i] != want[i])
+			return false;
+	return true;
+}
+
+static __always_inline __u64 flush__class(__u32 class)
+{
+	if (class == CLASS_OTHER && is_kswapd())
+		class = CLASS_RECLAIM;
+	return bounded(class, NR_CLASSES);
+}
+
+/* hist: of the first class of this function's durations; its CPUs follow. */
+static __always_inline int flush__exit(__u32 id, __u64 frame, __u32 hist)
+{
+	struct counters *c = this_counters();
+	struct task_slot *s;
+	__u64 now, ns, cpus, class;
+
+	if (!c)
+		return 0;
+	s = call__exit(id, frame, c, &now, &ns);
+	if (!s)
+		return 0;
+	cpus = s->call[id].a;
+	class = flush__class(s->class);
+	s->flushes++;
+	if (cpus != UNKNOWN)
+		s->targets += cpus >> 32;
+	slot__end(s, &s->call[id]);
+	hist__add(c, id, hist + class, ns);
+	if (cpus != UNKNOWN) {
+		if (id == PROBE_TLBBATCH_FLUSH)
+			c->tlbbatch_targets[class] += cpus >> 32;
+		else
+			c->mm_targets[class] += cpus >> 32;
+		hist__add(c, id, hist + NR_CLASSES + class, (__u32)cpus);
+	}
+	if (cpus == UNKNOWN)
+		probe__event(c, id, now, ns, UNKNOWN, class, UNKNOWN);
+	else
+		probe__event(c, id, now, ns, (__u32)cpus, class, cpus >> 32);
+	return 0;
+}
+
+static __always_inline int tlbbatch_flush__enter(__u64 frame,
+						 struct arch_tlbflush_unmap_batch *batch)
+{
+	__u64 cpus = UNKNOWN;
 
 	if (!recording())
 		return 0;
-	cpus = batch__nr_cpus(batch);
-	if (cpus < 0) {
-		c = this_counters();
-		if (c)
-			c->probe[PROBE_TLBBATCH_FLUSH].mask_error++;
-	}
-	call__enter(PROBE_TLBBATCH_FLUSH, cpus < 0 ? 0 : cpus, 0, cpus >= 0);
-	return 0;
+	if (bpf_core_field_exists(batch->cpumask))
+		cpus = mask__count((void *)__builtin_preserve_access_index(&batch->cpumask));
+	return flush__enter(PROBE_TLBBATCH_FLUSH, frame, cpus);
 }
 
-static __always_inline int tlbbatch_flush__exit(void)
+static __always_inline int tlbbatch_flush__exit(__u64 frame)
 {
-	struct counters *c = this_counters();
-	struct call_start done;
-	__u64 ns;
-
-	if (!c || !call__exit(PROBE_TLBBATCH_FLUSH, c, &done, &ns))
-		return 0;
-	hist__add(HIST_TLBBATCH_FLUSH_NS, ns);
-	if (done.has_cpus)
-		hist__add(HIST_TLBBATCH_FLUSH_CPUS, done.a);
-	probe__event(c, PROBE_TLBBATCH_FLUSH, done.t_ns, ns, done.has_cpus ? done.a : -1ULL, 0, 0);
-	return 0;
+	return flush__exit(PROBE_TLBBATCH_FLUSH, frame, HIST_TLBBATCH_FLUSH_NS);
 }
 
-SEC("fentry/arch_tlbbatch_flush")
+SEC(AT("fentry", "/arch_tlbbatch_flush"))
 int fentry_tlbbatch_flush(unsigned long long *ctx)
 {
-	return tlbbatch_flush__enter((void *)ctx[0]);
+	return tlbbatch_flush__enter(FRAME(ctx), (void *)ctx[0]);
 }
 
-SEC("fexit/arch_tlbbatch_flush")
+SEC(AT("fexit", "/arch_tlbbatch_flush"))
 int fexit_tlbbatch_flush(unsigned long long *ctx)
 {
-	return tlbbatch_flush__exit();
+	return tlbbatch_flush__exit(FRAME(ctx));
 }
 
 SEC("kprobe/arch_tlbbatch_flush")
 int kprobe_tlbbatch_flush(struct pt_regs *ctx)
 {
-	return tlbbatch_flush__enter((void *)ctx->di);
+	return tlbbatch_flush__enter(ctx->sp, (void *)ctx->di);
 }
 
 SEC("kretprobe/arch_tlbbatch_flush")
 int kretprobe_tlbbatch_flush(struct pt_regs *ctx)
 {
-	return tlbbatch_flush__exit();
+	return tlbbatch_flush__exit(ctx->sp);
 }
 
-/* --- every TLB flush, by reason: (reason, pages) ---------------------------------------------- */
+static __always_inline int mm_flush__enter(__u64 frame, struct mm_struct *mm)
+{
+	__u64 cpus = UNKNOWN;
 
-SEC("tp_btf/tlb_flush")
+	if (!recording())
+		return 0;
+	if (bpf_core_field_exists(mm->cpu_bitmap))
+		cpus = mask__count((void *)__builtin_preserve_access_index(&mm->cpu_bitmap));
+	return flush__enter(PROBE_MM_FLUSH, frame, cpus);
+}
+
+static __always_inline int mm_flush__exit(__u64 frame)
+{
+	return flush__exit(PROBE_MM_FLUSH, frame, HIST_MM_FLUSH_NS);
+}
+
+SEC(AT("fentry", "/flush_tlb_mm_range"))
+int fentry_mm_flush(unsigned long long *ctx)
+{
+	return mm_flush__enter(FRAME(ctx), (void *)ctx[0]);
+}
+
+SEC(AT("fexit", "/flush_tlb_mm_range"))
+int fexit_mm_flush(unsigned long long *ctx)
+{
+	return mm_flush__exit(FRAME(ctx));
+}
+
+SEC("kprobe/flush_tlb_mm_range")
+int kprobe_mm_flush(struct pt_regs *ctx)
+{
+	return mm_flush__enter(ctx->sp, (void *)ctx->di);
+}
+
+SEC("kretprobe/flush_tlb_mm_range")
+int kretprobe_mm_flush(struct pt_regs *ctx)
+{
+	return mm_flush__exit(ctx->sp);
+}
+
+/* Every TLB flush, by reason: (reason, pages). */
+SEC(AT("tp_btf", "/tlb_flush"))
 int tp_tlb_flush(unsigned long long *ctx)
 {
 	__u32 reason = ctx[0];
@@ -411,87 +411,289 @@ int tp_tlb_flush(unsigned long long *ctx)
 	c = this_counters();
 	if (!c)
 		return 0;
-	c->tlb_flush[reason < NR_TLB_REASONS ? reason : NR_TLB_REASONS - 1]++;
-	probe__event(c, PROBE_TLB_FLUSH, bpf_ktime_get_ns(), reason, pages, 0, 0);
+	c->tlb_flush[bounded(reason, NR_TLB_REASONS)]++;
+	probe__event(c, PROBE_TLB_FLUSH, 0, reason, pages, 0, 0);
 	return 0;
 }
 
 /* --- do_wp_page(): a write to a read-only PTE; on a patched kernel it may release or wait ----- */
 
-static __always_inline int wp_fault__enter(void)
+static __always_inline int wp_fault__enter(__u64 frame)
 {
-	if (recording())
-		call__enter(PROBE_WP_FAULT, 0, 0, 0);
+	struct task_slot *s;
+
+	if (!recording())
+		return 0;
+	s = call__enter(PROBE_WP_FAULT, frame, 0, 0, CLASS_WRITE_FAULT);
+	if (s)
+		s->waited_ns = 0;
 	return 0;
 }
 
-SEC("fentry/do_wp_page")
-int fentry_wp_fault(unsigned long long *ctx)
+static __always_inline int wp_fault__exit(__u64 frame)
 {
-	return wp_fault__enter();
+	struct counters *c = this_counters();
+	__u64 now, ns, waited;
+	struct task_slot *s;
+
+	if (!c)
+		return 0;
+	s = call__exit(PROBE_WP_FAULT, frame, c, &now, &ns);
+	if (!s)
+		return 0;
+	waited = s->waited_ns;
+	slot__end(s, &s->call[PROBE_WP_FAULT]);
+	hist__add(c, PROBE_WP_FAULT, HIST_WP_FAULT_NS, ns);
+	if (waited) {
+		c->wp_waited++;
+		hist__add(c, PROBE_WP_FAULT, HIST_WP_FAULT_WAITED_NS, waited);
+	}
+	probe__event(c, PROBE_WP_FAULT, now, ns, waited, 0, 0);
+	return 0;
 }
 
-SEC("fexit/do_wp_page")
+SEC(AT("fentry", "/do_wp_page"))
+int fentry_wp_fault(unsigned long long *ctx)
+{
+	return wp_fault__enter(FRAME(ctx));
+}
+
+SEC(AT("fexit", "/do_wp_page"))
 int fexit_wp_fault(unsigned long long *ctx)
 {
-	return call__exit_simple(PROBE_WP_FAULT, HIST_WP_FAULT_NS);
+	return wp_fault__exit(FRAME(ctx));
 }
 
 SEC("kprobe/do_wp_page")
 int kprobe_wp_fault(struct pt_regs *ctx)
 {
-	return wp_fault__enter();
+	return wp_fault__enter(ctx->sp);
 }
 
 SEC("kretprobe/do_wp_page")
 int kretprobe_wp_fault(struct pt_regs *ctx)
 {
-	return call__exit_simple(PROBE_WP_FAULT, HIST_WP_FAULT_NS);
+	return wp_fault__exit(ctx->sp);
+}
+
+/* --- whose flush it is: munmap and the like, reclaim ------------------------------------------ */
+
+static __always_inline int munmap__enter(__u64 frame)
+{
+	if (recording())
+		call__enter(PROBE_MUNMAP, frame, 0, 0, CLASS_MUNMAP);
+	return 0;
+}
+
+/* Nothing is binned: the time of unmapping is not what is asked here. */
+static __always_inline int munmap__exit(__u64 frame)
+{
+	struct counters *c = this_counters();
+	struct task_slot *s;
+	__u64 now, ns;
+
+	if (!c)
+		return 0;
+	s = call__exit(PROBE_MUNMAP, frame, c, &now, &ns);
+	if (!s)
+		return 0;
+	slot__end(s, &s->call[PROBE_MUNMAP]);
+	probe__event(c, PROBE_MUNMAP, now, ns, 0, 0, 0);
+	return 0;
+}
+
+/* User space names the function: what unmaps a range has had several names. */
+SEC(AT("fentry", ""))
+int fentry_munmap(unsigned long long *ctx)
+{
+	return munmap__enter(FRAME(ctx));
+}
+
+SEC(AT("fexit", ""))
+int fexit_munmap(unsigned long long *ctx)
+{
+	return munmap__exit(FRAME(ctx));
+}
+
+SEC("kprobe")
+int kprobe_munmap(struct pt_regs *ctx)
+{
+	return munmap__enter(ctx->sp);
+}
+
+SEC("kretprobe")
+int kretprobe_munmap(struct pt_regs *ctx)
+{
+	return munmap__exit(ctx->sp);
+}
+
+SEC(AT("tp_btf", "/mm_vmscan_direct_reclaim_begin"))
+int tp_direct_reclaim_begin(unsigned long long *ctx)
+{
+	if (recording())
+		call__enter(PROBE_DIRECT_RECLAIM, 0, 0, 0, CLASS_ALLOCATION);
+	return 0;
+}
+
+SEC(AT("tp_btf", "/mm_vmscan_direct_reclaim_end"))
+int tp_direct_reclaim_end(unsigned long long *ctx)
+{
+	return call__exit_simple(PROBE_DIRECT_RECLAIM, 0, HIST_DIRECT_RECLAIM_NS);
+}
+
+SEC(AT("tp_btf", "/mm_vmscan_memcg_reclaim_begin"))
+int tp_memcg_reclaim_begin(unsigned long long *ctx)
+{
+	if (recording())
+		call__enter(PROBE_MEMCG_RECLAIM, 0, 0, 0, CLASS_RECLAIM);
+	return 0;
+}
+
+SEC(AT("tp_btf", "/mm_vmscan_memcg_reclaim_end"))
+int tp_memcg_reclaim_end(unsigned long long *ctx)
+{
+	return call__exit_simple(PROBE_MEMCG_RECLAIM, 0, HIST_MEMCG_RECLAIM_NS);
 }
 
 /* --- migrc_flush_free_folios(trigger): the patch releases what it held ------------------------ */
 
-static __always_inline int migrc_release__enter(__u64 trigger)
-{
-	if (recording())
-		call__enter(PROBE_MIGRC_RELEASE, (__u32)trigger, 0, 0);
-	return 0;
-}
+/* The kernel's numbers; where its types lack the names, those of the posted order. */
+#define TRIGGER(name) \
+	(bpf_core_enum_value_exists(enum migrc_trigger, name) ? \
+	 bpf_core_enum_value(enum migrc_trigger, name) : name)
 
-static __always_inline int migrc_release__exit(void)
+static __always_inline int migrc_release__enter(__u64 frame, __u32 trigger)
 {
-	struct counters *c = this_counters();
-	struct call_start done;
-	__u64 ns;
+	__u32 class = CLASS_DEFERRAL;
 
-	if (!c || !call__exit(PROBE_MIGRC_RELEASE, c, &done, &ns))
+	if (!recording())
 		return 0;
-	c->release_calls[done.a < NR_TRIGGERS ? done.a : NR_TRIGGERS - 1]++;
-	hist__add(HIST_MIGRC_RELEASE_NS, ns);
-	probe__event(c, PROBE_MIGRC_RELEASE, done.t_ns, ns, done.a, 0, 0);
+	if (trigger == TRIGGER(MIGRC_BY_FAULT))
+		class = CLASS_WRITE_FAULT;
+	else if (trigger == TRIGGER(MIGRC_BY_ALLOC))
+		class = CLASS_ALLOCATION;
+	call__enter(PROBE_MIGRC_RELEASE, frame, trigger, 0, class);
 	return 0;
 }
 
-SEC("fentry/migrc_flush_free_folios")
+static __always_inline int migrc_release__exit(__u64 frame)
+{
+	const struct config *cfg = get_config();
+	struct counters *c = this_counters();
+	struct task_slot *s;
+	__u64 now, ns, trigger;
+
+	if (!c || !cfg)
+		return 0;
+	s = call__exit(PROBE_MIGRC_RELEASE, frame, c, &now, &ns);
+	if (!s)
+		return 0;
+	trigger = s->call[PROBE_MIGRC_RELEASE].a;
+	if (!cfg->wait_traced)
+		s->waited_ns += ns;
+	slot__end(s, &s->call[PROBE_MIGRC_RELEASE]);
+	c->release_calls[bounded(trigger, NR_TRIGGERS)]++;
+	hist__add(c, PROBE_MIGRC_RELEASE, HIST_MIGRC_RELEASE_NS, ns);
+	probe__event(c, PROBE_MIGRC_RELEASE, now, ns, trigger, 0, 0);
+	return 0;
+}
+
+SEC(AT("fentry", "/migrc_flush_free_folios"))
 int fentry_migrc_release(unsigned long long *ctx)
 {
-	return migrc_release__enter(ctx[0]);
+	return migrc_release__enter(FRAME(ctx), ctx[0]);
 }
 
-SEC("fexit/migrc_flush_free_folios")
+SEC(AT("fexit", "/migrc_flush_free_folios"))
 int fexit_migrc_release(unsigned long long *ctx)
 {
-	return migrc_release__exit();
+	return migrc_release__exit(FRAME(ctx));
 }
 
 SEC("kprobe/migrc_flush_free_folios")
 int kprobe_migrc_release(struct pt_regs *ctx)
 {
-	return migrc_release__enter(ctx->di);
+	return migrc_release__enter(ctx->sp, ctx->di);
 }
 
 SEC("kretprobe/migrc_flush_free_folios")
 int kretprobe_migrc_release(struct pt_regs *ctx)
 {
-	return migrc_release__exit();
+	return migrc_release__exit(ctx->sp);
+}
+
+/* --- the patch's tracepoints ------------------------------------------------------------------ */
+
+/* (pfn, nid, gen) */
+SEC(AT("tp_btf", "/migrc_defer"))
+int tp_migrc_defer(unsigned long long *ctx)
+{
+	struct counters *c;
+
+	if (!recording())
+		return 0;
+	c = this_counters();
+	if (c)
+		probe__event(c, PROBE_MIGRC_DEFER, 0, ctx[0], (__u32)ctx[1], ctx[2], 0);
+	return 0;
+}
+
+/* (pfn, nid, why) */
+SEC(AT("tp_btf", "/migrc_refuse"))
+int tp_migrc_refuse(unsigned long long *ctx)
+{
+	__u32 why = ctx[2];
+	struct counters *c;
+
+	if (!recording())
+		return 0;
+	c = this_counters();
+	if (!c)
+		return 0;
+	c->refused[bounded(why, NR_REFUSALS)]++;
+	probe__event(c, PROBE_MIGRC_REFUSE, 0, ctx[0], (__u32)ctx[1], why, 0);
+	return 0;
+}
+
+/* (trigger, folios, cpus, age_ms): what a release has freed; the age is that of the oldest folio */
+SEC(AT("tp_btf", "/migrc_release"))
+int tp_migrc_freed(unsigned long long *ctx)
+{
+	__u32 trigger = ctx[0], cpus = ctx[2], age_ms = ctx[3];
+	__u64 folios = ctx[1];
+	struct counters *c;
+
+	if (!recording())
+		return 0;
+	c = this_counters();
+	if (!c)
+		return 0;
+	c->freed[bounded(trigger, NR_TRIGGERS)] += folios;
+	hist__add(c, PROBE_MIGRC_FREED, HIST_MIGRC_RELEASE_FOLIOS, folios);
+	hist__add_n(c, PROBE_MIGRC_FREED, HIST_MIGRC_HELD_AGE_MS, age_ms, folios);
+	probe__event(c, PROBE_MIGRC_FREED, 0, trigger, folios, cpus, age_ms);
+	return 0;
+}
+
+/* (trigger, gen, ns): a writer waited */
+SEC(AT("tp_btf", "/migrc_wait"))
+int tp_migrc_wait(unsigned long long *ctx)
+{
+	__u32 trigger = ctx[0];
+	__u64 ns = ctx[2];
+	struct task_slot *s;
+	struct counters *c;
+
+	if (!recording())
+		return 0;
+	c = this_counters();
+	if (!c)
+		return 0;
+	s = slot__find(this_owner());
+	if (s)
+		s->waited_ns += ns;
+	c->waits[bounded(trigger, NR_TRIGGERS)]++;
+	hist__add(c, PROBE_MIGRC_WAIT, HIST_MIGRC_WAIT_NS, ns);
+	probe__event(c, PROBE_MIGRC_WAIT, 0, trigger, ctx[1], ns, 0);
+	return 0;
 }

@@ -42,15 +42,19 @@ void checks__identities(struct checks *c, const struct probe_status *const *prob
 		if (p->rung == RUNG_NONE)
 			continue;
 		submitted += n->submitted;
-		if (n->entries != n->exits + p->in_flight)
-			checks__break(c, "identity", "%s: %llu entries, %llu exits, %llu in flight",
+		if (n->entries != n->exits + p->in_flight + n->no_exit + n->no_exit_late)
+			checks__break(c, "identity",
+				      "%s: %llu entries, %llu exits, %llu in flight, %llu without exit",
 				      p->name, (unsigned long long)n->entries,
 				      (unsigned long long)n->exits,
-				      (unsigned long long)p->in_flight);
-		if (events && n->seen != n->submitted + n->lost)
-			checks__break(c, "identity", "%s: %llu seen, %llu submitted, %llu lost",
+				      (unsigned long long)p->in_flight,
+				      (unsigned long long)(n->no_exit + n->no_exit_late));
+		if (events && n->seen != n->submitted + n->skipped + n->lost)
+			checks__break(c, "identity",
+				      "%s: %llu seen, %llu submitted, %llu sampled out, %llu lost",
 				      p->name, (unsigned long long)n->seen,
 				      (unsigned long long)n->submitted,
+				      (unsigned long long)n->skipped,
 				      (unsigned long long)n->lost);
 	}
 	if (events && received != submitted)
@@ -73,7 +77,7 @@ void checks__losses(struct checks *c, const struct probe_status *const *probes, 
 
 	for (i = 0; i < nr; i++) {
 		const struct probe_status *p = probes[i];
-		uint64_t lost = p->count.lost + p->count.maps_full;
+		uint64_t lost = p->count.lost + p->count.maps_full + p->count.by_full;
 
 		if (lost || p->misses > FEW_MISSES)
 			lost += p->misses;

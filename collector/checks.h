@@ -26,8 +26,9 @@ void checks__break(struct checks *c, const char *rule, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * identity: entries = exits + in flight, of each timed probe; seen = submitted + lost, of each
- * probe with raw events; received = submitted, over all. received is what came out of the ring.
+ * identity: entries = exits + in flight + without exit, of each timed probe; seen = submitted +
+ * sampled out + lost, of each probe with raw events; received = submitted, over all. received is
+ * what came out of the ring.
  */
 void checks__identities(struct checks *c, const struct probe_status *const *probes, size_t nr,
 			bool events, uint64_t received);

@@ -24,7 +24,7 @@ struct finding {
 	const char *what;
 	bool good;
 	char state[64];		/* in a word or two */
-	char why[400];		/* where not good: the reason */
+	char why[840];		/* where not good: the reason */
 	const char *remedy;
 };
 
@@ -130,7 +130,7 @@ static void doctor__look_at_facts(struct doctor *d)
 
 static const char *remedy_of(const struct probe_status *s)
 {
-	if (!s->core)
+	if (strstr(s->why, "no migrc patch"))
 		return "boot the patched kernel (kernel-patch/)";
 	if (strstr(s->why, "inlined"))
 		return "boot a kernel that keeps the function out of line; see lab/config/guest.config";
@@ -141,7 +141,7 @@ static const char *remedy_of(const struct probe_status *s)
 /* Attach every probe, look at its rung, detach. An exit code. */
 static int doctor__try_probes(struct doctor *d)
 {
-	const struct probes_options options = { .events = false };
+	const struct probes_options options = { .ring_bytes = 4096 };
 	const struct probe_status *s;
 	struct probes *probes;
 	struct finding *f;
@@ -157,7 +157,10 @@ static int doctor__try_probes(struct doctor *d)
 		s = probes__status(probes, (enum probe_id)id);
 		f = doctor__add(d, s->target, s->rung != RUNG_NONE || !s->core,
 				rung__name(s->rung));
-		snprintf(f->why, sizeof(f->why), "%s", s->why);
+		snprintf(f->why, sizeof(f->why), "%s%s%s%s", s->why,
+			 s->why[0] && s->twins[0] ? "; " : "",
+			 !s->twins[0] ? "" : s->partial ? "calls of these are not seen: "
+							: "has parts: ", s->twins);
 		if (s->rung == RUNG_NONE)
 			f->remedy = remedy_of(s);
 		if (!f->good)

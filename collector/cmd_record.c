@@ -301,7 +301,7 @@ static void run__check(struct run *r)
 
 	for (id = 0; id < NR_PROBES; id++)
 		probes[id] = probes__status(r->probes, (enum probe_id)id);
-	checks__identities(&r->checks, probes, NR_PROBES, r->o->events, r->received);
+	checks__identities(&r->checks, probes, NR_PROBES, r->o->probes.event_every, r->received);
 	checks__losses(&r->checks, probes, NR_PROBES, r->o->max_lost_share);
 	checks__taint(&r->checks, r->taint_before, taint__read());
 	run__judge_workload(r);
@@ -377,10 +377,9 @@ static void run__free(struct run *r)
 /* Everything before the workload may start. An exit code. */
 static int run__prepare(struct run *r)
 {
-	const struct probes_options options = { r->o->events, r->o->ring_bytes };
 	int err;
 
-	err = probes__open(&r->probes, &options);
+	err = probes__open(&r->probes, &r->o->probes);
 	if (err)
 		return exit_code(err);
 	if (store__open(&r->store, r->o->db) || run__collect_facts(r))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The probes: found out one by one on which rung each works here (fentry, kprobe, tracepoint), by
- * loading and attaching it; what they counted, and whether it adds up.
+ * The probes: found out one by one on which rung each works here (fentry, kprobe-multi, kprobe,
+ * tracepoint), by loading and attaching it; what they counted, and whether it adds up.
  */
 #ifndef MIGRC_PROBES_H
 #define MIGRC_PROBES_H
@@ -11,24 +11,32 @@
 #include <stdint.h>
 
 #include "bpf/events.h"
-
-enum rung { RUNG_FENTRY, RUNG_KPROBE, RUNG_TRACEPOINT, RUNG_NONE };
+#include "collector/probe_specs.h"
 
 struct probe_status {
 	const char *name;
 	const char *target;	/* function or tracepoint */
 	bool core;
 	enum rung rung;
-	char why[400];		/* rung none, or one below the best: the reason, one line */
+	char why[600];		/* rung none, or one below the best: the reason, one line */
+	char twins[200];	/* copies and parts of the target that the compiler made; "" none */
+	bool partial;		/* some of these are called by others: their calls are not seen */
 	struct probe_count count;	/* over all CPUs, after probes__collect() */
 	uint64_t in_flight;	/* calls that had not returned by then, counted on their own */
 	uint64_t body_ns;	/* run time of its programs; ~0: statistics are off */
+	uint64_t body_runs;	/* runs that this is the time of */
 	uint64_t misses;	/* runs that the kernel skipped: it ran already on that CPU */
 };
 
+/* What is attached: the probes; nothing; programs that do nothing, which cost what attaching does. */
+enum probes_mode { PROBES_ALL, PROBES_NONE, PROBES_EMPTY };
+
 struct probes_options {
-	bool events;		/* raw events too */
+	uint32_t event_every;	/* one of so many raw events of a probe and CPU too; 0: none */
 	uint32_t ring_bytes;	/* a power of two and of pages */
+	enum by by;		/* split histograms too */
+	enum rung best;		/* do not try better rungs than this one */
+	enum probes_mode mode;
 };
 
 /* One CPU's share where it is of interest: events that were lost. */
@@ -38,14 +46,16 @@ struct probe_lost {
 	uint64_t lost;
 };
 
+/* A histogram of one comm or tgid. */
+struct split_hist {
+	struct by_key key;
+	struct hist hist;
+};
+
 struct probes;
 
 /* Called for each raw event of the ring; a negative errno stops the drain. */
 typedef int (*probes_event_fn)(void *ctx, const struct event *e);
-
-const char *rung__name(enum rung rung);
-const char *hist__name(enum hist_id id);
-const char *hist__unit(enum hist_id id);
 
 /*
  * Load the maps. Prints its error: -EPERM (no right to use BPF), -ENOENT (no BTF), others.
@@ -64,11 +74,23 @@ void probes__detach(struct probes *p);
 int probes__collect(struct probes *p);
 
 const struct probe_status *probes__status(const struct probes *p, enum probe_id id);
-/* After probes__collect(): sums over all CPUs. */
+/* Bit 1 << probe_id of each probe that is or was attached, by programs that count. */
+uint32_t probes__attached(const struct probes *p);
+/* After probes__collect(): sums over all CPUs; all histograms in the order of enum hist_id. */
 const struct counters *probes__counters(const struct probes *p);
-const struct hist *probes__hist(const struct probes *p, enum hist_id id);
+const struct hist *probes__hists(const struct probes *p);
+/* After probes__collect(): the split histograms. */
+const struct split_hist *probes__split(const struct probes *p, size_t *nr);
 /* After probes__collect(): lost events by probe and CPU, those that are not 0. */
 const struct probe_lost *probes__lost(const struct probes *p, size_t *nr);
+
+/*
+ * Names of a kernel enum's values from 0 on, from the kernel's own types: without prefix, in lower
+ * case. Returns their number, at most max; 0 if the kernel has no such enum.
+ */
+#define ENUM_NAME_SIZE 32
+size_t probes__enum_names(const struct probes *p, const char *name, const char *prefix,
+			  char (*names)[ENUM_NAME_SIZE], size_t max);
 
 void probes__free(struct probes *p);
 

@@ -20,10 +20,10 @@
 
 struct record_options {
 	const char *db, *arm, *workload;
-	bool has_block, has_position, events, missing_is_error, emulated;
+	bool has_block, has_position, missing_is_error, emulated;
 	long long block, position;
 	unsigned int interval_ms, timeout_s;	/* timeout 0: none */
-	uint32_t ring_bytes;
+	struct probes_options probes;
 	double max_lost_share;
 	struct label *labels;
 	size_t nr_labels;
@@ -75,6 +75,9 @@ int64_t clock__ns(int clock);
  */
 int run__store_samples(struct run *r);
 int run__store_end(struct run *r);
+
+/* run_store_probes.c: what the probes counted, and whether it adds up; part of the latter. */
+int run__put_probes(struct run *r);
 
 /* run_loop.c: let the workload go, look after it until it has ended. r->end tells how. 0 or a
  * negative errno after an error was printed; the workload has ended then too. */

@@ -12,7 +12,7 @@
 enum {
 	OPT_ARM = 256, OPT_BLOCK, OPT_POSITION, OPT_WORKLOAD, OPT_LABEL, OPT_FACT, OPT_EVENTS,
 	OPT_INTERVAL, OPT_TIMEOUT, OPT_MISSING, OPT_EMULATED, OPT_RING, OPT_MAX_LOST, OPT_ADAPTER,
-	OPT_METRIC, OPT_PERF, OPT_PERF_EVENT,
+	OPT_METRIC, OPT_PERF, OPT_PERF_EVENT, OPT_PROBES, OPT_RUNG, OPT_BY,
 };
 
 static const struct argp_option options[] = {
@@ -34,7 +34,13 @@ static const struct argp_option options[] = {
 	{ "perf-event", OPT_PERF_EVENT, "NAME[=EVENT]", 0,
 	  "Count EVENT (a raw one: r01ae) as NAME, instead of perf's event of that name or besides; "
 	  "may be repeated", 0 },
-	{ "events", OPT_EVENTS, "agg|all", 0, "Aggregate in the kernel (agg), or store raw events too", 0 },
+	{ "events", OPT_EVENTS, "agg|all|sample:N", 0,
+	  "Aggregate in the kernel (agg), or store raw events too: all, or one of N of each probe and CPU", 0 },
+	{ "by", OPT_BY, "comm|tgid", 0, "Split the probes' histograms by command name or process too", 0 },
+	{ "probes", OPT_PROBES, "all|none|empty", 0,
+	  "What to attach (all); none: only counters are read; empty: programs that do nothing", 0 },
+	{ "rung", OPT_RUNG, "RUNG", 0,
+	  "Best rung to try: fentry, kprobe-multi, kprobe or tracepoint (fentry)", 0 },
 	{ "interval", OPT_INTERVAL, "MS", 0, "Time between samples (100), 0: none", 0 },
 	{ "timeout", OPT_TIMEOUT, "S", 0, "End the command after so many seconds", 0 },
 	{ "missing-probes", OPT_MISSING, "error|warn", 0, "What a missing core probe means (error)", 0 },
@@ -67,6 +73,60 @@ static int choice__parse(const char *option, const char *arg, const char *first,
 		return 0;
 	err__print("--%s: '%s' is neither %s nor %s", option, arg, first, other);
 	return EINVAL;
+}
+
+static int events__parse(const char *arg, uint32_t *every)
+{
+	long long n;
+
+	if (!strcmp(arg, "agg") || !strcmp(arg, "all")) {
+		*every = arg[1] == 'l';
+		return 0;
+	}
+	if (!strncmp(arg, "sample:", 7) && !text__to_ll(arg + 7, &n) && n >= 1 && n <= INT_MAX) {
+		*every = (uint32_t)n;
+		return 0;
+	}
+	err__print("--events: '%s' is neither agg nor all nor sample:N with N from 1", arg);
+	return EINVAL;
+}
+
+/* The number of a word among several. */
+static int word__parse(const char *option, const char *arg, const char *const *words, int nr)
+{
+	int i;
+
+	for (i = 0; i < nr; i++)
+		if (!strcmp(arg, words[i]))
+			return i;
+	err__print("--%s: '%s' is none of its words; see `migrc record --help`", option, arg);
+	return -EINVAL;
+}
+
+/* Options that say what to attach. */
+static int parse_probes(int key, const char *arg, struct probes_options *o)
+{
+	static const char *const modes[] = { "all", "none", "empty" };
+	static const char *const bys[] = { "comm", "tgid" };
+	static const char *const rungs[] = { "fentry", "kprobe-multi", "kprobe", "tracepoint" };
+	int n;
+
+	switch (key) {
+	case OPT_EVENTS:
+		return events__parse(arg, &o->event_every);
+	case OPT_PROBES:
+		n = word__parse("probes", arg, modes, 3);
+		o->mode = n < 0 ? PROBES_ALL : (enum probes_mode)n;
+		return n < 0 ? EINVAL : 0;
+	case OPT_BY:
+		n = word__parse("by", arg, bys, 2);
+		o->by = n < 0 ? BY_NONE : (enum by)(BY_COMM + n);
+		return n < 0 ? EINVAL : 0;
+	default:
+		n = word__parse("rung", arg, rungs, 4);
+		o->best = n < 0 ? RUNG_FENTRY : (enum rung)rung__parse(arg);
+		return n < 0 ? EINVAL : 0;
+	}
 }
 
 static int share__parse(const char *arg, double *share)
@@ -145,7 +205,7 @@ static int parse_number(int key, char *arg, struct record_options *o)
 			err__print("--ring-kb: %lld is not a power of two; try 8192", n);
 			return EINVAL;
 		}
-		o->ring_bytes = (uint32_t)n * 1024;
+		o->probes.ring_bytes = (uint32_t)n * 1024;
 		return err;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -173,7 +233,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_FACT:
 		return run_args__fact(&o->facts, arg);
 	case OPT_EVENTS:
-		return choice__parse("events", arg, "agg", "all", &o->events);
+	case OPT_PROBES:
+	case OPT_BY:
+	case OPT_RUNG:
+		return parse_probes(key, arg, &o->probes);
 	case OPT_MISSING:
 		err = choice__parse("missing-probes", arg, "error", "warn", &second);
 		o->missing_is_error = !second;
@@ -209,7 +272,7 @@ int record_options__parse(struct record_options *o, int argc, char **argv)
 
 	*o = (struct record_options){
 		.db = "runs.db", .arm = "default", .interval_ms = 100, .missing_is_error = true,
-		.ring_bytes = 8 << 20, .max_lost_share = 0.001,
+		.probes.ring_bytes = 8 << 20, .max_lost_share = 0.001,
 	};
 	if (cmdline__parse(&argp, argc, argv, ARGP_IN_ORDER, o))
 		return EXIT_TOOL;

@@ -288,7 +288,7 @@ int run__loop(struct run *r)
 		due.sample = r->t0_ns;
 		due.store = r->t0_ns + STORE_NS;
 	}
-	if (r->o->events)
+	if (r->o->probes.event_every)
 		due.drain = r->t0_ns + DRAIN_NS;
 	if (r->o->timeout_s)
 		due.deadline = r->t0_ns + r->o->timeout_s * NS_PER_S;

@@ -48,19 +48,45 @@ rule "the database is whole" \
 rule "no run is left running" \
 	"SELECT id, workload FROM run WHERE state = 'running'"
 rule "every core probe that is a function is on rung fentry, every tracepoint on its own" \
-	"SELECT run_id, name, rung, why FROM probe WHERE core AND rung <>
-		CASE WHEN name IN ('migrate', 'tlb_flush') THEN 'tracepoint' ELSE 'fentry' END"
-rule "a patched kernel's release probe is core, and only there" \
-	"SELECT p.run_id, p.core, f.value FROM probe p JOIN fact f USING (run_id)
-		WHERE p.name = 'migrc_release' AND f.key = 'migrc_patched' AND p.core <> (f.value = 'yes')"
+	"SELECT run_id, name, rung, why FROM probe JOIN run ON run.id = run_id WHERE core AND rung <>
+		CASE WHEN name IN ('migrate', 'tlb_flush', 'migrc_defer', 'migrc_refuse', 'migrc_freed', 'migrc_wait')
+		THEN 'tracepoint' ELSE 'fentry' END AND workload NOT LIKE 'rung-%'"
+rule "a patched kernel's own probes are core, and only there" \
+	"SELECT p.run_id, p.name, p.core, f.value FROM probe p JOIN fact f USING (run_id)
+		WHERE p.name LIKE 'migrc\\_%' ESCAPE '\\' AND f.key = 'migrc_patched' AND p.core <> (f.value = 'yes')"
+rule "what only the patch can tell is absent on a stock kernel, not 0" \
+	"SELECT c.run_id, c.name FROM counter c JOIN fact f USING (run_id) WHERE f.key = 'migrc_patched' AND f.value = 'no'
+		AND source = 'bpf' AND (name LIKE 'migrc%' OR name LIKE '%deferral' OR name = 'wp_fault.waited')
+		UNION ALL SELECT h.run_id, h.name FROM histogram h JOIN fact f USING (run_id) WHERE f.key = 'migrc_patched'
+		AND f.value = 'no' AND (name LIKE 'migrc%' OR name LIKE '%deferral' OR name = 'wp_fault_waited_ns')"
+rule "the patch's tracepoints count what its counters count" \
+	"SELECT id, workload, $(bpf migrc_defer), $(vmstat migrc_deferred), $(bpf migrc_release.folios) FROM run
+		WHERE $COMPLETE AND $(bpf migrc_defer) IS NOT NULL AND abs($(bpf migrc_defer) - $(vmstat migrc_deferred)) >
+		$(instrument edge_pgmigrate_success) + $(instrument in_flight.migrate_pages) * 512"
+rule "an age for each folio that was released" \
+	"SELECT id, workload FROM run WHERE $COMPLETE AND $(bpf migrc_release.folios) <> $(hist migrc_held_age_ms total)"
+rule "flushes by class are the functions' own" \
+	"SELECT id, workload FROM run WHERE $COMPLETE AND $(bpf flush.calls.other) IS NOT NULL AND
+		(SELECT sum(after_value) FROM counter c WHERE c.run_id = run.id AND name LIKE 'flush.calls.%') <>
+		$(hist tlbbatch_flush_ns total) + $(hist mm_flush_ns total)"
+# Not equal: inside a call, the allocation of a target may reclaim, and what that flushes is its own.
+rule "a flush of class migration is one of a migrate_pages() call" \
+	"SELECT id, workload, $(bpf migrate_pages.flushes), $(bpf flush.calls.migration) FROM run WHERE $COMPLETE AND
+		$(bpf flush.calls.migration) > $(bpf migrate_pages.flushes) +
+		64 * ($(instrument in_flight.migrate_pages) + $(instrument unmatched.migrate_pages) + $(instrument no_exit))"
+rule "a mask of a batch names a CPU, and never more than there are" \
+	"SELECT id, workload FROM run JOIN fact f ON f.run_id = run.id AND f.key = 'guest_cpus' WHERE $COMPLETE AND
+		$(hist tlbbatch_flush_cpus max) > CAST(f.value AS INTEGER)"
 rule "no run broke a rule of the instrument" \
 	"SELECT run_id, rule, detail FROM invalid JOIN run ON run.id = run_id
 		WHERE rule IN ('identity', 'kernel-splat', 'protocol')
 		OR (rule = 'lost-events' AND workload <> 'lossy')"
 rule "entries = exits + in flight" \
-	"SELECT id FROM run WHERE $COMPLETE AND $(instrument entries) <> $(instrument exits) + $(instrument in_flight)"
-rule "seen = submitted + lost" \
-	"SELECT run_id, name, seen, submitted, lost FROM probe WHERE submitted IS NOT NULL AND seen <> submitted + lost"
+	"SELECT id FROM run WHERE $COMPLETE AND $(instrument entries) <>
+		$(instrument exits) + $(instrument in_flight) + $(instrument no_exit)"
+rule "seen = submitted + sampled out + lost" \
+	"SELECT p.run_id, p.name, seen, submitted, lost FROM probe p WHERE submitted IS NOT NULL AND seen <> submitted + lost +
+		coalesce((SELECT value FROM instrument i WHERE i.run_id = p.run_id AND i.name = 'sampled_out.' || p.name), 0)"
 rule "received = submitted" \
 	"SELECT id FROM run WHERE $COMPLETE AND $(instrument received) <>
 		coalesce((SELECT sum(submitted) FROM probe WHERE run_id = run.id), 0)"
@@ -120,6 +146,9 @@ if [ "$(sql "SELECT count(*) FROM run WHERE arm = 'check'")" -gt 0 ]; then
 	rule "pingpong moved pages by system call, and flushed in batches" \
 		"SELECT id FROM run WHERE workload LIKE 'pingpong%' AND NOT ($(bpf migrate.succeeded.syscall) > 0
 			AND $(bpf tlbbatch_flush.calls) > 0 AND $(bpf try_to_migrate.calls) >= $(bpf migrate.succeeded.syscall))"
+	rule "pingpong's flushes were the migration's" \
+		"SELECT id FROM run WHERE workload LIKE 'pingpong%' AND NOT ($(bpf flush.calls.migration) > 0 AND
+			$(bpf flush.targets.migration) = $(bpf migrate_pages.targets) AND $(bpf migrate_pages.targets) > 0)"
 	rule "write faults were seen" \
 		"SELECT id FROM run WHERE workload = 'wp-fault' AND NOT $(bpf wp_fault.calls) > 0"
 	rule "raw events of migrations carry the pages that were counted" \

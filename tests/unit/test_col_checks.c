@@ -59,10 +59,32 @@ static void test_identities_broken(void **state)
 	f.timed.in_flight = 1;
 	assert_identity_broken(&f, false, 0, "timed: 1000 entries");
 	setup(&f);
+	f.timed.count.no_exit = 1;
+	assert_identity_broken(&f, false, 0, "1 without exit");
+	setup(&f);
+	f.timed.count.skipped = 1;
+	assert_identity_broken(&f, true, 995, "1 sampled out");
+	setup(&f);
 	f.tracepoint.count.submitted = 9;
 	assert_identity_broken(&f, true, 994, "tp: 10 seen");
 	setup(&f);
 	assert_identity_broken(&f, true, 994, "995 submitted, 994 received");
+}
+
+/* Calls whose return was never seen, and events that sampling left out, are accounted for. */
+static void test_identities_of_exceptions(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	setup(&f);
+	f.timed.count.entries += 5;
+	f.timed.count.no_exit = 3;
+	f.timed.count.no_exit_late = 2;
+	f.timed.count.seen += 7;
+	f.timed.count.skipped = 7;
+	checks__identities(&f.checks, f.all, 2, true, 995);
+	assert_int_equal(f.checks.nr, 0);
 }
 
 /* Aggregated: nothing enters the ring, so only entries and exits count. */
@@ -150,6 +172,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_identities_hold),
 		cmocka_unit_test(test_identities_broken),
+		cmocka_unit_test(test_identities_of_exceptions),
 		cmocka_unit_test(test_identities_aggregated),
 		cmocka_unit_test(test_not_attached),
 		cmocka_unit_test(test_losses),

@@ -20,6 +20,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "bpf/events.h"
+
 #define MIGRC "build/migrc"
 #define MAX_ARGS 24
 
@@ -166,7 +168,7 @@ static void test_complete(void **state)
 			       "AND value = 'tcg'"), 1);
 	assert_true(query(w, "SELECT count(DISTINCT t_ns) FROM sample") >= 3);
 	assert_true(query(w, "SELECT count(*) FROM counter WHERE source = 'vmstat'") > 50);
-	assert_int_equal(query(w, "SELECT count(*) FROM probe"), 7);
+	assert_int_equal(query(w, "SELECT count(*) FROM probe"), NR_PROBES);
 	assert_int_equal(query(w, "SELECT valid FROM run_validity"), 1);
 }
 

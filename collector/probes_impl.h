@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What collector/probes.c and collector/probes_read.c share, and nobody else. */
+#ifndef MIGRC_PROBES_IMPL_H
+#define MIGRC_PROBES_IMPL_H
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+#include "collector/probes.h"
+
+/* One probe's programs, attached. They are an object of their own, so that one that the kernel
+ * refuses takes no other with it; its maps are the first object's. */
+struct attached {
+	struct bpf_object *object;
+	struct bpf_program *prog[2];	/* exit, entry */
+	struct bpf_link *link[2];
+};
+
+struct probes {
+	struct migrc_bpf *maps;		/* loaded without a program */
+	struct btf *kernel;
+	char *symbols;			/* /proc/kallsyms, while attaching */
+	struct ring_buffer *ring;
+	const struct task_slot *slots;	/* NR_SLOTS of them, mapped */
+	int stats_fd;
+	struct probes_options options;
+	struct config config;
+	int nr_cpus;			/* possible ones: the values of a per-CPU map */
+	struct attached attached[NR_PROBES];
+	struct probe_status status[NR_PROBES];
+	struct counters counters;
+	struct hist hists[NR_HISTS];
+	struct split_hist *split;
+	size_t nr_split;
+	struct probe_lost *lost;
+	size_t nr_lost;
+	probes_event_fn event_fn;
+	void *event_ctx;
+};
+
+#define SLOTS_BYTES	(NR_SLOTS * sizeof(struct task_slot))
+/* Comms or tgids times histograms. */
+#define SPLIT_MAX	4096
+
+#endif /* MIGRC_PROBES_IMPL_H */
