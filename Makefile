@@ -42,7 +42,7 @@ TEST_BIN   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_
 LIBS       := -lbpf -lelf -lz -lsqlite3 -lexpat -linih -lm -lpthread
 WL_LIBS    := -lnuma -lm -lpthread
 
-.PHONY: all build demo test unit cli-test lab-test guest-test kernel-check lab deps help clean distclean install lint
+.PHONY: all build demo test unit check-stats cli-test lab-test guest-test kernel-check lab deps help clean distclean install lint
 .DEFAULT_GOAL := build
 all: build
 build: $(B)/migrc $(WL_BIN)
@@ -107,8 +107,18 @@ $(TEST_BIN): | $(B)/bpf/migrc.skel.h $(B)/bpf/bodies.skel.h $(B)/collector/schem
 unit: build $(TEST_BIN)
 	@tests/run-unit.sh $(TEST_BIN)
 
+# Simulations of what docs/method.md promises; not part of `make test`: the time.
+$(B)/tests/check_stats: tests/sim/check_stats.c $(B)/libmigrc.a
+	@mkdir -p $(@D)
+	$(say) TEST $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(DEPFLAGS) $(LDFLAGS) -o $@ $< $(B)/libmigrc.a $(LIBS)
+
+check-stats: $(B)/tests/check_stats
+	@tests/sim/check-stats.sh
+
 -include $(LIB_OBJ:=.d) $(WL_LIB_OBJ:=.d) $(WL_BIN:$(B)/workloads/%=$(B)/workloads/%.o.d) \
-	$(TEST_BIN:=.d) $(B)/collector/main.o.d $(B)/bpf/migrc.bpf.o.d $(B)/bpf/bodies.bpf.o.d
+	$(TEST_BIN:=.d) $(B)/tests/check_stats.d $(B)/collector/main.o.d $(B)/bpf/migrc.bpf.o.d \
+	$(B)/bpf/bodies.bpf.o.d
 
 # --- front doors, lab, install -------------------------------------------------------------------
 LIBEXEC := $(PREFIX)/libexec/migrc
@@ -165,6 +175,7 @@ help:
 	@echo 'make            build build/migrc and the workloads'
 	@echo 'make unit       unit tests;  make lab-test   tests of the lab scripts'
 	@echo 'make cli-test   the program as a user calls it (as root)'
+	@echo 'make check-stats simulations that check the statistics (a minute)'
 	@echo 'make guest-test the test in a booted guest'
 	@echo 'make kernel-check  the patch in many configurations and architectures (as root)'
 	@echo 'make lab        kernels and initramfs only;  make deps   packages only (as root)'
