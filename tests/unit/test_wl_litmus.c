@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the litmus tests decide without a kernel, and that their table is whole. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "workloads/lib/litmus.h"
+
+static void with_guards_it_passes_without_violations(void **state)
+{
+	struct litmus_result r = { .wanted = 60, .rounds = 60, .deferred = 60 };
+
+	(void)state;
+	assert_int_equal(litmus__judge(&r, false), LITMUS_OK);
+	r.violations = 1;
+	assert_int_equal(litmus__judge(&r, false), LITMUS_FAILED);
+	r.violations = 0;
+	/* A stock kernel does not say what it defers, and must pass all the same. */
+	r.deferred = -1;
+	assert_int_equal(litmus__judge(&r, false), LITMUS_OK);
+}
+
+static void without_a_guard_it_passes_with_violations(void **state)
+{
+	struct litmus_result r = { .wanted = 60, .rounds = 60, .deferred = 60 };
+
+	(void)state;
+	assert_int_equal(litmus__judge(&r, true), LITMUS_FAILED);
+	r.violations = 1;
+	assert_int_equal(litmus__judge(&r, true), LITMUS_OK);
+	r.deferred = 0;
+	assert_int_equal(litmus__judge(&r, true), LITMUS_OK);
+	/* Nothing deferred, nothing to guard; a kernel that does not say is not excused. */
+	r.violations = 0;
+	assert_int_equal(litmus__judge(&r, true), LITMUS_NOT_DEFERRED);
+	r.deferred = -1;
+	assert_int_equal(litmus__judge(&r, true), LITMUS_FAILED);
+}
+
+static void what_did_not_happen_is_no_pass(void **state)
+{
+	struct litmus_result r = { .wanted = 60, .deferred = 60 };
+
+	(void)state;
+	for (int broken = 0; broken <= 1; broken++) {
+		r.violations = 0;
+		assert_int_equal(litmus__judge(&r, broken), LITMUS_NOT_MOVED);
+		r.violations = 1;
+		assert_int_equal(litmus__judge(&r, broken), LITMUS_NOT_MOVED);
+		r.lacks = "CONFIG_X";
+		assert_int_equal(litmus__judge(&r, broken), LITMUS_SKIPPED);
+		r.err = -EIO;
+		assert_int_equal(litmus__judge(&r, broken), LITMUS_FAILED);
+		r.lacks = NULL;
+		assert_int_equal(litmus__judge(&r, broken), LITMUS_FAILED);
+		r.err = 0;
+	}
+}
+
+static void pagemap_entries(void **state)
+{
+	(void)state;
+	assert_false(litmus__entry_swapped(0));
+	assert_true(litmus__entry_swapped(1ULL << 62 | 0x1234));
+	assert_false(litmus__entry_swapped(1ULL << 63 | 0x1234));
+	assert_true(litmus__entry_pfn(1ULL << 63 | 1ULL << 61 | 1ULL << 56 | 0x1234) == 0x1234);
+	assert_true(litmus__entry_pfn(1ULL << 63 | ((1ULL << 55) - 1)) == (1ULL << 55) - 1);
+	/* The offset in a swap device is no frame. */
+	assert_true(litmus__entry_pfn(1ULL << 62 | 0x1234) == 0);
+}
+
+static void hooks_have_names(void **state)
+{
+	(void)state;
+	for (unsigned int a = 0; a < LITMUS_HOOKS; a++) {
+		assert_non_null(litmus__hook_name(a));
+		for (unsigned int b = 0; b < a; b++)
+			assert_string_not_equal(litmus__hook_name(a), litmus__hook_name(b));
+	}
+	assert_null(litmus__hook_name(LITMUS_HOOKS));
+	/* Bit 0 and the last one are what the patch says. */
+	assert_string_equal(litmus__hook_name(0), "wp");
+	assert_string_equal(litmus__hook_name(13), "drain");
+}
+
+/* Every hook has a test that must fail without it, and every test has a hook or a reason. */
+static void the_table_is_whole(void **state)
+{
+	unsigned int hooks = 0, n = 0;
+
+	(void)state;
+	for (; litmus__test(n); n++) {
+		const struct litmus_test *t = litmus__test(n);
+
+		hooks |= t->hooks;
+		assert_non_null(t->write);
+		assert_true(!t->hooks == !!t->why);
+		assert_int_equal(t->hooks >> LITMUS_HOOKS, 0);
+		assert_false(t->flags & LITMUS_ZEROES && t->flags & LITMUS_KEEPS);
+		for (unsigned int i = 0; i < n; i++)
+			assert_string_not_equal(t->name, litmus__test(i)->name);
+	}
+	assert_true(n > 30);
+	assert_int_equal(hooks, (1U << LITMUS_HOOKS) - 1);
+	assert_null(litmus__test(n));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(with_guards_it_passes_without_violations),
+		cmocka_unit_test(without_a_guard_it_passes_with_violations),
+		cmocka_unit_test(what_did_not_happen_is_no_pass), cmocka_unit_test(pagemap_entries),
+		cmocka_unit_test(hooks_have_names), cmocka_unit_test(the_table_is_whole),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is pure in the litmus tests. */
+#include "workloads/lib/litmus.h"
+
+static const char *const hook_names[] = {
+	"wp", "fault", "numa", "swapin", "mprotect", "uffd", "remap", "force", "pin", "shmem",
+	"truncate", "inflight", "early", "drain",
+};
+
+_Static_assert(sizeof(hook_names) / sizeof(hook_names[0]) == LITMUS_HOOKS, "a name for each hook");
+
+const char *litmus__hook_name(unsigned int hook)
+{
+	return hook < LITMUS_HOOKS ? hook_names[hook] : NULL;
+}
+
+enum litmus_verdict litmus__judge(const struct litmus_result *r, bool broken)
+{
+	if (r->err)
+		return LITMUS_FAILED;
+	if (r->lacks)
+		return LITMUS_SKIPPED;
+	if (!r->rounds)
+		return LITMUS_NOT_MOVED;
+	if (!broken)
+		return r->violations ? LITMUS_FAILED : LITMUS_OK;
+	if (r->violations)
+		return LITMUS_OK;
+	return r->deferred ? LITMUS_FAILED : LITMUS_NOT_DEFERRED;
+}
+
+/* Documentation/admin-guide/mm/pagemap.rst: bit 62 swapped, 63 present, 0-54 the frame. */
+bool litmus__entry_swapped(uint64_t entry)
+{
+	return entry >> 62 == 1;
+}
+
+uint64_t litmus__entry_pfn(uint64_t entry)
+{
+	return entry >> 63 ? entry & ((1ULL << 55) - 1) : 0;
+}
+
+const struct litmus_test *litmus__test(unsigned int i)
+{
+	const struct litmus_test *const tables[] = {
+		litmus_file_tests, litmus_map_tests, litmus_anon_tests, litmus_life_tests,
+	};
+
+	for (unsigned int t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
+		for (const struct litmus_test *row = tables[t]; row->name; row++)
+			if (!i--)
+				return row;
+	return NULL;
+}
