@@ -95,14 +95,26 @@ emulate() {
 	touch "$OUT/console.log" "$OUT/results.bin"
 }
 
+# last_result: the file without which results are not whole: the database, or, if the plan records
+# nothing, the status of its last step.
+last_result() {
+	if grep -qE '^(step|script) ' "$OUT/plan"; then
+		echo runs.db
+	else
+		awk '$1 == "bare" { name = ++n "-" $2 ".rc" } END { print name }' "$OUT/plan"
+	fi
+}
+
 # collect: the results into OUT/results; the log that the guest sent may hold more than the console.
 collect() {
 	local whole=0 detail
 	mkdir -p "$OUT/results"
 	unframe "$OUT/results.bin" "$OUT/results" > "$OUT/frames" || true
-	[ ! -s "$OUT/results/runs.db" ] || whole=1
+	[ "$(find "$OUT/results" -name "$(last_result)" -size +0)" = '' ] || whole=1
 	cat "$OUT/console.log" > "$OUT/evidence"
 	[ ! -f "$OUT/results/dmesg" ] || cat "$OUT/results/dmesg" >> "$OUT/evidence"
+	outcome__expected "$(sed -n 's/^expect //p' "$OUT/plan" | tr '\n' ' ')" < "$OUT/evidence" > "$OUT/evidence.new"
+	mv "$OUT/evidence.new" "$OUT/evidence"
 	OUTCOME=$(outcome__classify "$OUT/evidence" "$EMULATOR_RC" "$whole")
 	detail=$(outcome__detail "$OUT/evidence" "$OUTCOME")
 	[ "$OUTCOME" != emulator-failed ] || detail=$(grep -v '^ *$' "$OUT/qemu.log" | tail -n 1)

@@ -61,7 +61,7 @@ kmake() {
 
 configure() {
 	local tree=$1 build=$2 arm=$3
-	cat "${FRAGMENTS[@]}" > "$build/.fragments"
+	kconfig__last "${FRAGMENTS[@]}" > "$build/.fragments"
 	kmake "$tree" "$build" "$arm" KCONFIG_ALLCONFIG="$build/.fragments" allnoconfig > "$build/config.log" 2>&1 ||
 		die "kernel $arm" "configuration failed: $(grep -m 1 -iE 'error|\*\*\*' "$build/config.log")" \
 			"read $build/config.log"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The plan's steps; the results so far leave after each.
 #     step NAME SECONDS COMMAND...	a command under `migrc record`
+#     bare NAME SECONDS COMMAND...	without it, where the kernel has no BTF; its output is a result
 #     script NAME SECONDS FILE		a test's script, which records into the database by itself
 
 readonly DB=/tmp/runs.db
@@ -22,6 +23,14 @@ steps__record() {
 		# An invalid run is in the database and says so; that is for the comparison to judge.
 		[ $word -eq 4 ] || return $word
 	}
+}
+
+# steps__bare FILE SECONDS COMMAND: the output into FILE and, as the guest may not live to send it, to
+# the console. Any failure is the workload's.
+steps__bare() {
+	# shellcheck disable=SC2086 # words of the user's own plan
+	{ timeout "$2" sh -c "$3" < /dev/null 2>&1; echo $? > /tmp/.bare-rc; } | tee "$1"
+	[ "$(cat /tmp/.bare-rc)" -eq 0 ] || return 1
 }
 
 steps__script() {
@@ -48,6 +57,7 @@ steps__one() {
 	cat /proc/vmstat > "$base.vmstat-before"
 	case $kind in
 	step) steps__record "$name" "$4" "$5" ;;
+	bare) steps__bare "$base.out" "$4" "$5" ;;
 	script) steps__script "$name" "$4" "$5" ;;
 	esac
 	rc=$?
@@ -64,7 +74,7 @@ steps__run() {
 	mkdir -p /tmp/steps
 	while read -r word name timeout command <&4; do
 		case $word in
-		step | script) ;;
+		step | bare | script) ;;
 		*) continue ;;
 		esac
 		n=$((n + 1))

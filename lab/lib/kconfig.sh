@@ -4,14 +4,26 @@
 # A kernel configuration from fragments, and the check that every line of them took effect:
 # Kconfig drops what misses a dependency without a word.
 
+# kconfig__last FRAGMENT...: each option once, as the last line that names it says: a fragment may take
+# back what one before it gave.
+kconfig__last() {
+	awk '/^CONFIG_[A-Z0-9_]*=/ {
+		name = $0
+		sub(/=.*/, "", name)
+		if (!(name in line))
+			order[++n] = name
+		line[name] = $0
+	} END { for (i = 1; i <= n; i++) print line[order[i]] }' "$@"
+}
+
 # kconfig__lost CONFIG FRAGMENT...: the lines of the fragments that CONFIG does not have.
 kconfig__lost() {
 	local config=$1 line
 	shift
-	sed -n 's/^\(CONFIG_[A-Z0-9_]*=.*\)$/\1/p' "$@" | while read -r line; do
+	kconfig__last "$@" | while read -r line; do
 		case $line in
 		*=n) ! grep -q "^${line%n}" "$config" || echo "$line" ;;
-		*) grep -qxF "$line" "$config" || echo "$line" ;;
+		*) grep -qxF -e "$line" "$config" || echo "$line" ;;
 		esac
 	done
 }

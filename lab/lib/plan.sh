@@ -4,7 +4,7 @@
 # Plan files: which kernels are booted in which order and what runs in each boot. One `KEY VALUE...` a
 # line, # begins a comment line; lab/plans/demo.plan shows every key.
 
-readonly PLAN_KEYS="preset scan design blocks arm sysctl label step"
+readonly PLAN_KEYS="preset scan design blocks arm sysctl label step bare boot expect"
 
 # plan__value FILE KEY DEFAULT
 plan__value() {
@@ -42,7 +42,10 @@ plan__error() {
 	$1 == "arm" && $2 in seen { bad("arm " $2 " is there twice") }
 	$1 == "arm" { seen[$2] = 1; arms++ }
 	$1 == "step" && (NF < 4 || $2 !~ /^[a-z0-9_.-]+$/ || $3 !~ /^[0-9]+$/) { bad("step NAME SECONDS COMMAND...") }
-	$1 == "step" { steps++ }
+	$1 == "bare" && (NF < 4 || $2 !~ /^[a-z0-9_.-]+$/ || $3 !~ /^[0-9]+$/) { bad("bare NAME SECONDS COMMAND...") }
+	$1 == "step" || $1 == "bare" { steps++ }
+	$1 == "boot" && ($2 !~ /^[0-9]+$/ || $2 < 1) { bad("boot is a number of seconds") }
+	$1 == "expect" && $2 !~ /^(oom|nomem)$/ { bad("expect is oom or nomem") }
 	END {
 		if (!failed && !arms) print "no arm"
 		else if (!failed && !steps) print "no step"
@@ -84,7 +87,8 @@ plan__boots() {
 # plan__limit FILE: seconds after which a boot counts as hung: the steps' own limits, and what
 # booting, attaching and sending may take under emulation on a busy machine.
 plan__limit() {
-	plan__lines "$1" step | awk '{ s += $2 + 30 } END { print s + 60 }'
+	{ plan__lines "$1" step; plan__lines "$1" bare; } |
+		awk -v boot="$(plan__value "$1" boot 60)" '{ s += $2 + 30 } END { print s + boot }'
 }
 
 # plan__for_guest FILE NAME POSITION BLOCK ARM: the guest's own plan (lab/guest/ reads it).
@@ -102,5 +106,7 @@ plan__for_guest() {
 	for pair in $(plan__lines "$file" arm | awk -v arm="$arm" '$1 == arm { for (i = 3; i <= NF; i++) print $i }'); do
 		echo "sysctl ${pair%%=*} ${pair#*=}"
 	done
-	plan__lines "$file" step | sed 's/^/step /'
+	plan__lines "$file" expect | sed 's/^/expect /'
+	# In their order: a bare step may prepare what a step needs.
+	awk '$1 == "step" || $1 == "bare" { sub(/^[ \t]+/, ""); print }' "$file"
 }

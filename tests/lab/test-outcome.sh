@@ -23,4 +23,23 @@ for log in "$TOP"/tests/lab/logs/*.log; do
 	is "code of ${name%%+*}" 1 "$(lab outcome__code "${name%%+*}" | grep -c '^[0-9]')"
 done
 has "splat's first line" "WARNING: CPU: 1 PID: 77 at mm/migrate.c:1" "$(lab outcome__detail "$TOP/tests/lab/logs/splat.log" splat)"
+
+# What a plan expects is no splat; the same report elsewhere is, and so is any other beside it.
+expected() {
+	lab outcome__expected "$1" < "$2" > "$WORK/evidence"
+	lab outcome__classify "$WORK/evidence" 0 1
+}
+oom=$TOP/tests/lab/logs/splat+oom.log nomem=$TOP/tests/lab/logs/splat+allocation-failure.log
+is "expected OOM" ok "$(expected oom "$oom")"
+is "expected failure of an allocation" ok "$(expected "oom nomem" "$nomem")"
+is "another kind expected" splat "$(expected nomem "$oom")"
+is "nothing expected" splat "$(expected "" "$nomem")"
+is "one report answers for one trace" splat "$({ cat "$oom"; grep 'Call Trace' "$oom"; } > "$WORK/two" && expected oom "$WORK/two")"
+for log in "$TOP"/tests/lab/logs/splat*.log "$TOP"/tests/lab/logs/panic*.log; do
+	name=$(basename "$log" .log)
+	case $name in *+oom | *+allocation-failure) continue ;; esac
+	is "$name where OOM is expected" "${name%%+*}" "$({ sed -n '/invoked/,/Mem-Info/p' "$oom"; cat "$log"; } > "$WORK/two" && expected "oom nomem" "$WORK/two")"
+done
+sed '/Call Trace/i [   12.300070] BUG: sleeping function called from invalid context at mm/migrc.c:1' "$oom" > "$WORK/two"
+is "a splat inside an expected report" splat "$(expected oom "$WORK/two")"
 finish

@@ -30,6 +30,10 @@ has "bad preset" "line 1: preset is" "$(error 'preset old' 'arm a stock' 'step s
 has "bad blocks" "line 1: blocks is" "$(error 'blocks none' 'arm a stock' 'step s 3 true')"
 has "arm twice" "line 2: arm a is there twice" "$(error 'arm a stock' 'arm a stock' 'step s 3 true')"
 has "step without a limit" "line 2: step NAME" "$(error 'arm a stock' 'step s true x')"
+has "bare without a limit" "line 2: bare NAME" "$(error 'arm a stock' 'bare s true x')"
+has "bad time to boot" "line 1: boot is" "$(error 'boot slowly' 'arm a stock' 'step s 3 true')"
+has "bad expectation" "line 1: expect is" "$(error 'expect splat' 'arm a stock' 'step s 3 true')"
+is "bare steps only" "" "$(error 'arm a stock' 'bare s 3 true')"
 is "no arm" "no arm" "$(error 'step s 3 true')"
 is "no step" "no step" "$(error 'arm a stock')"
 
@@ -59,4 +63,21 @@ step s 30 sh -c 'echo "a  b"'
 step t 40 true
 END
 )" "$(lab plan__for_guest "$WORK/p.plan" p 3 1 two)"
+
+cat > "$WORK/q.plan" <<'END'
+arm one stock
+boot 300
+expect oom
+bare first 30 sh -c 'true; true'
+step second 40 true
+bare third 50 true
+END
+is "limit with bare steps and a slow boot" "510" "$(lab plan__limit "$WORK/q.plan")"
+is "bare steps in their order, and what is expected" "$(cat <<'END'
+expect oom
+bare first 30 sh -c 'true; true'
+step second 40 true
+bare third 50 true
+END
+)" "$(lab plan__for_guest "$WORK/q.plan" q 1 1 one | grep -E '^(expect|bare|step) ')"
 finish
