@@ -4,7 +4,8 @@
 # run-plan.sh PLAN [OUT]: boots a plan's guests in order and gathers their runs in OUT/runs.db. OUT is
 # out/PLANNAME by default. A boot whose results are there, from the same kernel, programs and plan, is
 # not repeated; stopped at any time, it goes on where it was. Exit status: 0 all boots ok, 1 a workload
-# failed, 4 a boot ended otherwise (panic, hang, splat, ...), 2 error of the tool, 130 interrupted.
+# failed, 4 a boot ended otherwise (panic, hang, splat, ...) or a step's checksum is not the same in all
+# boots, 2 error of the tool, 130 interrupted.
 
 # shellcheck source=lib/common.sh
 . "$(dirname "$0")/lib/common.sh"
@@ -106,6 +107,15 @@ rebuild() {
 	boots__replace_db "$OUT" "$new"
 }
 
+# finish: the plan's exit status.
+finish() {
+	local rc=0 order
+	order=$(plan__boots "$PLAN")
+	boots__summary "$OUT" "$order" || rc=$?
+	boots__same_checksums "$OUT" "$order" || rc=$EX_INVALID
+	return $rc
+}
+
 main() {
 	if [ $# -lt 1 ] || [ $# -gt 2 ]; then
 		die "run-plan.sh" "wrong usage" "give PLAN [OUT]"
@@ -119,7 +129,7 @@ main() {
 	rebuild
 	run_boots
 	boots__mean_seconds "$OUT" /dev/null > "$CACHE/boot-seconds-$NAME"
-	boots__summary "$OUT" "$(plan__boots "$PLAN")"
+	finish
 }
 
 main "$@"

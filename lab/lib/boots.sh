@@ -72,6 +72,31 @@ boots__line() {
 	echo "$outcome, $(duration "$(cat "$1/seconds")")${detail:+: $detail}"
 }
 
+# boots__checksums DIR ARM: "STEP NAME<tab>VALUE<tab>ARM" of each checksum that a boot's steps printed,
+# recorded or bare.
+boots__checksums() {
+	local file
+	[ ! -s "$1/results/runs.db" ] || sqlite3 -separator $'\t' "$1/results/runs.db" "SELECT workload || ' ' || name, value, '$2'
+		FROM result_text JOIN run ON run.id = run_id WHERE state = 'complete' AND name LIKE '%checksum'"
+	for file in "$1"/results/steps/*.out; do
+		[ ! -f "$file" ] || sed -n "s/^migrc: text \([^ ]*checksum\) \(.*\)/$(basename "$file" .out) \1\t\2\t$2/p" "$file"
+	done
+}
+
+# boots__same_checksums OUT ORDER: a step's checksum is the same in every boot, whatever its arm; says
+# which are not. A kernel that changes one has broken data.
+boots__same_checksums() {
+	local position block arm
+	# shellcheck disable=SC2034 # block: the arm is behind it
+	while read -r position block arm; do
+		boots__checksums "$1/boots/$(printf '%02d' "$position")-$arm" "$arm"
+	done <<< "$2" | awk -F '\t' '
+		!($1 in value) { value[$1] = $2; arm[$1] = $3 }
+		value[$1] != $2 { printf "migrc: %s: %s in a boot of %s, but %s in one of %s; do not trust one of these kernels with data\n",
+			$1, value[$1], arm[$1], $2, $3; bad = 1 }
+		END { exit bad }' >&2
+}
+
 # boots__summary OUT ORDER: writes OUT/boots.tsv, says what did not go well; the plan's exit status.
 boots__summary() {
 	local out=$1 position block arm dir outcome detail ok=0 failed=0 bad=0

@@ -37,7 +37,10 @@ outcome=ok
 mkdir -p "$out/results"
 sqlite3 "$out/results/runs.db" < "$SCHEMA"
 sqlite3 "$out/results/runs.db" "INSERT INTO run VALUES (1, lower(hex(randomblob(8))), '$arm', 1, $position,
-	'b', 'xs', 'xs', 'complete', 1, 2, 0, NULL, 0, 1, 'test')"
+	'b', 'xs', 'xs', 'complete', 1, 2, 0, NULL, 0, 1, 'test');
+	INSERT INTO result_text VALUES (1, 'checksum', '$(cat "$FAKE/sum-$position" 2>/dev/null || echo 77)')"
+mkdir -p "$out/results/steps"
+echo "migrc: text checksum $(cat "$FAKE/bare-sum-$position" 2>/dev/null || echo 88)" > "$out/results/steps/2-bare.out"
 printf '%s\tdetail of it\n' "$outcome" > "$out/outcome"
 touch "$out/console.log"
 [ "$outcome" = ok ]
@@ -95,6 +98,18 @@ rm "$WORK/outcome-3"
 run
 is "and is good at last" "migrc 3 0" "$CALLS $STATUS"
 is "each boot once" "stock1 migrc2 migrc3 stock4" "$(runs)"
+
+for sum in sum bare-sum; do
+	echo 78 > "$WORK/$sum-3"
+	echo "$sum" > "$WORK/kernel-migrc"
+	run
+	is "$sum of one boot differs: status" 4 "$STATUS"
+	has "$sum of one boot differs: named" "in a boot of stock, but 78 in one of migrc" "$OUTPUT"
+	rm "$WORK/$sum-3"
+	echo "$sum-again" > "$WORK/kernel-migrc"
+	run
+	is "$sum is the same again: status" 0 "$STATUS"
+done
 
 echo 2 > "$WORK/initrd"
 touch "$WORK/slow-3"
