@@ -43,6 +43,8 @@
 struct actor {
 	struct storm *st;
 	struct wl_rng rng;
+	size_t begun;			/* actions so far */
+	size_t order[STORM_TALLIES];	/* of the first of each */
 };
 
 struct storm_act {
@@ -558,11 +560,33 @@ bool storm_acts__is_migrc(size_t i)
 	return !strncmp(acts[i].name, "migrc-", 6);
 }
 
+static bool by_chance(const struct actor *a, size_t i)
+{
+	return acts[i].weight && !a->st->skip_act[i];
+}
+
+/* All actions that happen by chance, shuffled. */
+static void shuffle(struct actor *a)
+{
+	for (size_t i = 0; i < storm_acts__count(); i++) {
+		size_t j = below(a, (uint32_t)i + 1);
+
+		a->order[i] = a->order[j];
+		a->order[j] = i;
+	}
+}
+
+/* Each once first, so that a short storm has every one of them; then by weight. */
 static size_t choose(struct actor *a)
 {
 	uint64_t sum = 0, at;
 	size_t i;
 
+	while (a->begun < storm_acts__count()) {
+		i = a->order[a->begun++];
+		if (by_chance(a, i))
+			return i;
+	}
 	for (i = 0; i < storm_acts__count(); i++)
 		sum += a->st->skip_act[i] ? 0 : acts[i].weight;
 	if (!sum)
@@ -616,6 +640,7 @@ static int actor_main(struct storm *st, unsigned int index, unsigned int oom_eve
 	mlockall(MCL_CURRENT);
 	setpriority(PRIO_PROCESS, 0, ACTOR_NICE);
 	wl_rng__seed(&a.rng, wl_rng__mix(st->seed + 77 + index));
+	shuffle(&a);
 	while (!atomic_load(&st->sh->stop)) {
 		if (oom_every && !index && wl_now() > next_oom) {
 			one(&a, find("global-oom"));
