@@ -325,9 +325,12 @@ static int setup(struct watch *w)
 		what = VM "migrc (or give --no-migrc)";
 		err = storm_file__put(VM "migrc", "1");
 	}
-	w->compares = !err && !storm_file__put(VM "migrc_debug_compare", "1");
-	if (!err)
+	if (!err) {
+		w->compares = !conf.no_migrc && !storm_file__put(VM "migrc_debug_compare", "1");
+		for (size_t i = 0; !w->compares && i < storm_acts__count(); i++)
+			st->skip_act[i] |= !strcmp(storm_acts__name(i), "migrc-compare");
 		return 0;
+	}
 	wl_err("%s: %s; run it as root in a guest of the lab", what, strerror(-err));
 	return WL_EXIT_UNSUPPORTED;
 }
@@ -695,7 +698,7 @@ static void report(struct watch *w, const uint64_t totals[SHOWN], double seconds
 	}
 	printf("reads        %" PRIu64 "\n", (uint64_t)atomic_load(&sh->reads));
 	wl_proto__metric(stdout, "reads", (double)atomic_load(&sh->reads), "reads", WL_NEITHER, WL_COUNT);
-	printf("Compared:    %s\n", w->compares ? "by the kernel, at every release" : "not by this kernel");
+	printf("Compared:    %s\n", w->compares ? "by the kernel, at releases" : "not by this kernel");
 }
 
 static void remove_groups(const struct storm *st)

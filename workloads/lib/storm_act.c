@@ -497,6 +497,12 @@ static int act_migrc_drain(struct actor *a)
 	return storm_file__put(VM "migrc_drain", "1");
 }
 
+/* While it is on, destinations are held, which keeps writers from taking some of their ways. */
+static int act_migrc_compare(struct actor *a)
+{
+	return storm_file__put(VM "migrc_debug_compare", "%u", below(a, 2));
+}
+
 static int act_migrc_trace(struct actor *a)
 {
 	char buf[4096];
@@ -542,6 +548,7 @@ static const struct storm_act acts[] = {
 	{ "migrc-age", 2, act_migrc_age },
 	{ "migrc-drain", 4, act_migrc_drain },
 	{ "migrc-trace", 2, act_migrc_trace },
+	{ "migrc-compare", 4, act_migrc_compare },
 };
 _Static_assert(sizeof(acts) / sizeof(acts[0]) <= STORM_TALLIES, "a tally for each action");
 
@@ -724,6 +731,7 @@ int storm_acts__restore(struct storm *st)
 		{ VM "migrc_reasons", "288" },
 		{ VM "migrc_cap_permille", "16" },
 		{ VM "migrc_age_ms", "1000" },
+		{ VM "migrc_debug_compare", "0" },
 	};
 	char pattern[STORM_PATH];
 	int err = 0;
