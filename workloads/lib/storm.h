@@ -133,6 +133,8 @@ int storm_file__put(const char *path, const char *fmt, ...) __attribute__((forma
  */
 int storm_file__put_surely(double seconds, const char *path, const char *text);
 int storm_file__u64(const char *path, uint64_t *out);
+/* Is the text, up to a newline, what the file has? */
+bool storm_file__is(const char *path, const char *text);
 /* Frame number of a page of a process. -ENOENT if there is none. */
 int storm_file__pfn(pid_t pid, uint64_t addr, uint64_t *pfn);
 

@@ -200,7 +200,8 @@ static int act_memory_offline(struct actor *a)
 		return err;
 	moment(a, 300);
 	back = storm_file__put_surely(UNDO_SECONDS, path, "online_movable");
-	return back == -EINVAL ? 0 : back;
+	/* The other actor may have been faster. */
+	return back == -EINVAL && storm_file__is(path, "online") ? 0 : back;
 }
 
 static int act_cpu_offline(struct actor *a)
@@ -705,14 +706,11 @@ static void all_online(const char *pattern, const char *text, int *err)
 
 	if (!glob(pattern, 0, NULL, &g)) {
 		for (size_t i = 0; i < g.gl_pathc; i++) {
-			uint64_t on = 0;
 			int one_err = 0;
 
-			/* A memory block's state is a word, which reads as 0. */
-			if (storm_file__u64(g.gl_pathv[i], &on) || !on)
+			if (!storm_file__is(g.gl_pathv[i], text))
 				one_err = storm_file__put_surely(5, g.gl_pathv[i], text);
-			/* It was online. */
-			if (one_err && one_err != -EINVAL)
+			if (one_err)
 				*err = one_err;
 		}
 	}

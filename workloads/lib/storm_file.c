@@ -48,21 +48,38 @@ int storm_file__put_surely(double seconds, const char *path, const char *text)
 	}
 }
 
-int storm_file__u64(const char *path, uint64_t *out)
+static int get_text(const char *path, char text[64])
 {
-	char text[64];
+	int err, fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return -errno;
-	n = read(fd, text, sizeof(text) - 1);
+	n = read(fd, text, 63);
+	err = n > 0 ? 0 : n < 0 ? -errno : -EIO;
 	close(fd);
-	if (n <= 0)
-		return n ? -errno : -EIO;
-	text[n] = '\0';
-	*out = strtoull(text, NULL, 10);
-	return 0;
+	text[n > 0 ? n : 0] = '\0';
+	return err;
+}
+
+int storm_file__u64(const char *path, uint64_t *out)
+{
+	char text[64];
+	int err = get_text(path, text);
+
+	if (!err)
+		*out = strtoull(text, NULL, 10);
+	return err;
+}
+
+bool storm_file__is(const char *path, const char *text)
+{
+	char now[64];
+
+	if (get_text(path, now))
+		return false;
+	now[strcspn(now, "\n")] = '\0';
+	return !strcmp(now, text);
 }
 
 int storm_file__pfn(pid_t pid, uint64_t addr, uint64_t *pfn)
