@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # boot.sh --kernel BZIMAGE --initrd CPIO --plan FILE --out DIR [--preset current|l1tf] [--limit S]
-#         [--file FILE...]: a file for the guest, of the plan's `script` lines
+#         [--icount on|off] [--file FILE...]: a file for the guest, of the plan's `script` lines
 #
 # Boots the guest once with a plan and brings its results to DIR: console.log, results/ (the files
 # the guest sent), outcome (name and detail). The exit status is the outcome's (lib/outcome.sh), 2
@@ -24,7 +24,7 @@ readonly INT3_RETRIES=2
 
 options() {
 	local file
-	KERNEL='' INITRD='' PLAN='' OUT='' PRESET=current LIMIT=300 FILES=()
+	KERNEL='' INITRD='' PLAN='' OUT='' PRESET=current LIMIT=300 ICOUNT=off FILES=()
 	while [ $# -gt 1 ]; do
 		case $1 in
 		--kernel) KERNEL=$2 ;;
@@ -33,6 +33,7 @@ options() {
 		--out) OUT=$2 ;;
 		--preset) PRESET=$2 ;;
 		--limit) LIMIT=$2 ;;
+		--icount) ICOUNT=$2 ;;
 		--file) FILES+=("$2") ;;
 		*) die "boot.sh" "unknown option $1" "see the top of the script" ;;
 		esac
@@ -41,6 +42,8 @@ options() {
 	if [ $# -ne 0 ] || [ -z "$OUT" ]; then
 		die "boot.sh" "wrong usage" "see the top of the script"
 	fi
+	[ "$ICOUNT" = on ] || [ "$ICOUNT" = off ] ||
+		die "boot.sh" "--icount '$ICOUNT' is neither on nor off" "see the top of the script"
 	for file in "$KERNEL" "$INITRD" "$PLAN" "${FILES[@]}"; do
 		[ -r "$file" ] || die "boot.sh" "'$file' cannot be read" "see the top of the script"
 	done
@@ -51,6 +54,7 @@ plan_with_facts() {
 	cat "$PLAN"
 	echo "fact match:accelerator $ACCEL"
 	echo "fact match:preset $PRESET"
+	[ "$ICOUNT" = off ] || echo "fact match:icount $ICOUNT"
 	echo "fact match:guest_cpus $GUEST_CPUS"
 	echo "fact match:guest_nodes_mb $FAST_MB,$SLOW_MB"
 }
@@ -129,11 +133,11 @@ main() {
 	need_command qemu-system-x86_64 qemu-system-x86
 	need_command cpio cpio
 	mkdir -p "$OUT"
-	accel__choose "$PRESET" "$KERNEL" "$INITRD"
+	accel__choose "$PRESET" "$KERNEL" "$INITRD" "$ICOUNT"
 	[ -z "$WHY" ] || [ -n "${MIGRC_ACCEL_SAID:-}" ] || say ACCEL "$ACCEL: $WHY"
 	plan_with_facts > "$OUT/plan"
 	qemu__initrd "$INITRD" "$OUT/plan" "$OUT/initrd" "${FILES[@]}"
-	qemu__args "$PRESET" "$ACCEL" "$KERNEL" "$OUT/initrd"
+	qemu__args "$PRESET" "$ACCEL" "$KERNEL" "$OUT/initrd" "$ICOUNT"
 	for ((try = 0; try <= INT3_RETRIES; try++)); do
 		emulate
 		collect

@@ -55,7 +55,7 @@ boot_one() {
 	start=$(now)
 	# In the background, so that an interrupt is acted on at once; it does not get Ctrl-C itself.
 	MIGRC_PROGRESS="boot $position/$BOOTS $arm" "$LAB/boot.sh" --kernel "$kernel/bzImage" \
-		--initrd "$INITRD" --plan "$dir/guest-plan" --out "$dir" --preset "$PRESET" \
+		--initrd "$INITRD" --plan "$dir/guest-plan" --out "$dir" --preset "$PRESET" --icount "$ICOUNT" \
 		--limit "$(plan__limit "$PLAN")" 8>&- &
 	BOOT=$!
 	export MIGRC_ACCEL_SAID=1
@@ -125,6 +125,7 @@ main() {
 	OUT=$(realpath -m "${2:-out/$NAME}")
 	prepare
 	PRESET=$(plan__value "$PLAN" preset current)
+	ICOUNT=$(plan__value "$PLAN" icount off)
 	BOOTS=$(plan__boots "$PLAN" | wc -l)
 	rebuild
 	run_boots

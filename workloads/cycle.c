@@ -35,6 +35,7 @@
 #include "workloads/lib/node.h"
 #include "workloads/lib/opt.h"
 #include "workloads/lib/proto.h"
+#include "workloads/lib/relax.h"
 #include "workloads/lib/team.h"
 #include "workloads/lib/vmstat.h"
 
@@ -280,6 +281,7 @@ static void reader_main(void *arg, unsigned int index)
 		for (uint64_t i = 0; i < HOT_PAGES; i++)
 			if (!read_page(c, r, (start + i) % c->pages, word))
 				return;
+		wl_relax();
 	}
 }
 

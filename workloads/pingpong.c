@@ -14,6 +14,7 @@
 #include "workloads/lib/node.h"
 #include "workloads/lib/opt.h"
 #include "workloads/lib/proto.h"
+#include "workloads/lib/relax.h"
 #include "workloads/lib/team.h"
 
 #define SIZE_MAX_BYTES	(1ULL << 46)
@@ -132,8 +133,11 @@ static void touch(void *arg, unsigned int index)
 			}
 			*at = pass + 1;
 			t->accesses += 2;
-			if (!(p & 63) && atomic_load_explicit(&pp->stop, memory_order_relaxed))
+			if (p & 63)
+				continue;
+			if (atomic_load_explicit(&pp->stop, memory_order_relaxed))
 				return;
+			wl_relax();
 		}
 	}
 }

@@ -8,9 +8,12 @@ readonly DB=/tmp/runs.db
 
 # steps__record NAME TIMEOUT COMMAND: the command is shell text, from the user's own plan.
 steps__record() {
-	local name=$1 timeout=$2 command=$3 word key value
+	local name=$1 timeout=$2 command=$3 word key value probes
 	set -- -o "$DB" --arm "$(plan__value arm)" --block "$(plan__value block)" \
 		--position "$(plan__value position)" --workload "$name" --timeout "$timeout"
+	# Without probes nothing is to run beside the workload: no samples either.
+	probes=$(plan__value probes)
+	[ "${probes:-all}" = all ] || set -- "$@" --probes="$probes" --interval=0
 	while read -r word key value; do
 		case $word in
 		label) set -- "$@" --label "$key=$value" ;;

@@ -39,11 +39,18 @@ accel__trial() {
 	[ -z "$WHY" ]
 }
 
-# accel__choose PRESET KERNEL INITRD: sets ACCEL to kvm or tcg and WHY (empty under KVM).
+# accel__choose PRESET KERNEL INITRD [ICOUNT]: sets ACCEL to kvm or tcg and WHY (empty under KVM).
 accel__choose() {
 	local memo
 	ACCEL=${MIGRC_ACCEL:-}
 	WHY="MIGRC_ACCEL=$ACCEL"
+	if [ "${4:-off}" = on ]; then
+		[ "$ACCEL" != kvm ] ||
+			die "icount" "only emulation counts instructions" "unset MIGRC_ACCEL, or leave icount off"
+		ACCEL=tcg
+		WHY="instructions are counted"
+		return
+	fi
 	case $ACCEL in
 	kvm | tcg) return 0 ;;
 	'') ;;

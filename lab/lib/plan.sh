@@ -4,7 +4,10 @@
 # Plan files: which kernels are booted in which order and what runs in each boot. One `KEY VALUE...` a
 # line, # begins a comment line; lab/plans/demo.plan shows every key.
 
-readonly PLAN_KEYS="preset scan design blocks arm sysctl label step bare boot expect"
+readonly PLAN_KEYS="preset scan icount probes design blocks arm sysctl label step bare boot expect"
+# Under icount a guest's second is 10^9 instructions, which take the host so many seconds at most
+# (a busy machine emulates some 50 million a second in one thread).
+readonly ICOUNT_SLOWER=20
 
 # plan__value FILE KEY DEFAULT
 plan__value() {
@@ -36,6 +39,8 @@ plan__error() {
 	!($1 in known) { bad("unknown key \"" $1 "\" (known: " keys ")") }
 	$1 == "preset" && $2 != "current" && $2 != "l1tf" { bad("preset is current or l1tf") }
 	$1 == "scan" && $2 != "fast" && $2 != "default" { bad("scan is fast or default") }
+	$1 == "icount" && $2 != "on" && $2 != "off" { bad("icount is on or off") }
+	$1 == "probes" && $2 != "all" && $2 != "none" { bad("probes is all or none") }
 	$1 == "design" && $2 != "abba" && $2 != "once" { bad("design is abba or once") }
 	$1 == "blocks" && ($2 !~ /^[0-9]+$/ || $2 < 1) { bad("blocks is a number from 1") }
 	$1 == "arm" && (NF < 3 || $2 !~ /^[a-z0-9_.-]+$/) { bad("arm NAME KERNEL [SYSCTL=VALUE...]") }
@@ -87,8 +92,10 @@ plan__boots() {
 # plan__limit FILE: seconds after which a boot counts as hung: the steps' own limits, and what
 # booting, attaching and sending may take under emulation on a busy machine.
 plan__limit() {
+	local slower=1
+	[ "$(plan__value "$1" icount off)" = off ] || slower=$ICOUNT_SLOWER
 	{ plan__lines "$1" step; plan__lines "$1" bare; } |
-		awk -v boot="$(plan__value "$1" boot 60)" '{ s += $2 + 30 } END { print s + boot }'
+		awk -v boot="$(plan__value "$1" boot 60)" -v slower="$slower" '{ s += slower * $2 + 30 } END { print s + boot }'
 }
 
 # plan__for_guest FILE NAME POSITION BLOCK ARM: the guest's own plan (lab/guest/ reads it).
@@ -100,6 +107,7 @@ plan__for_guest() {
 	echo "block $block"
 	echo "position $position"
 	echo "scan $(plan__value "$file" scan default)"
+	[ "$(plan__value "$file" probes all)" = all ] || echo "probes $(plan__value "$file" probes all)"
 	echo "label plan $name"
 	plan__lines "$file" label | sed 's/^/label /'
 	plan__lines "$file" sysctl | sed 's/^/sysctl /'

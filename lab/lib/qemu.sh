@@ -16,7 +16,8 @@ qemu__cpu() {
 	esac
 }
 
-# qemu__clock ACCEL: kernel parameters for the guest's clock. Emulation gives the guest the host's
+# qemu__clock ACCEL ICOUNT: kernel parameters for the guest's clock. With ICOUNT "on" the TSC is the
+# number of instructions that all CPUs have executed: 10^9 of them are a second. Emulation else gives the guest the host's
 # TSC, whose rate a guest cannot measure while the host is busy (seen: wrong by a factor of 18, and
 # every timeout with it); the host's kernel has measured it, bogomips is twice the rate in MHz. And a
 # busy host delays timer interrupts by more than the check of the timer's wiring allows: a panic.
@@ -24,15 +25,21 @@ qemu__clock() {
 	local khz
 	[ "$1" = tcg ] || return 0
 	printf ' no_timer_check'
+	if [ "$2" = on ]; then
+		printf ' tsc_early_khz=1000000 tsc=reliable'
+		return
+	fi
 	khz=$(awk '$1 == "bogomips" { printf "%d\n", $3 * 500; exit }' /proc/cpuinfo)
 	[ -z "$khz" ] || printf ' tsc_early_khz=%s tsc=reliable' "$khz"
 }
 
-# qemu__args PRESET ACCEL KERNEL INITRD: the command line into the array QEMU, without ports.
+# qemu__args PRESET ACCEL KERNEL INITRD [ICOUNT]: the command line into the array QEMU, without ports.
+# With ICOUNT "on" the CPUs take turns in one thread, and time passes by an instruction of theirs; when
+# all are idle, it goes to the next timer at once.
 qemu__args() {
-	local preset=$1 accel=$2 kernel=$3 initrd=$4 cpu params target hmat=()
+	local preset=$1 accel=$2 kernel=$3 initrd=$4 icount=${5:-off} cpu params target hmat=() count=()
 	cpu=$(qemu__cpu "$preset" "$accel")
-	params="${cpu#"${cpu%% *}"}$(qemu__clock "$accel")"
+	params="${cpu#"${cpu%% *}"}$(qemu__clock "$accel" "$icount")"
 	for target in "0 10 100G" "1 40 20G"; do
 		# shellcheck disable=SC2086 # three words
 		set -- $target
@@ -40,9 +47,13 @@ qemu__args() {
 			-numa "hmat-lb,initiator=0,target=$1,hierarchy=memory,data-type=access-bandwidth,bandwidth=$3")
 	done
 	[ "$accel" = kvm ] || accel=tcg,thread=multi
+	if [ "$icount" = on ]; then
+		accel=tcg,thread=single
+		count=(-icount "shift=0,sleep=off")
+	fi
 	# shellcheck disable=SC2034,SC2054 # for the sourcing script; commas are QEMU's
 	QEMU=(qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none
-		-machine q35,hmat=on -accel "$accel" -cpu "${cpu%% *}" -smp "$GUEST_CPUS"
+		-machine q35,hmat=on -accel "$accel" "${count[@]}" -cpu "${cpu%% *}" -smp "$GUEST_CPUS"
 		-m "$((FAST_MB + SLOW_MB))M"
 		-object "memory-backend-ram,size=${FAST_MB}M,id=fast"
 		-object "memory-backend-ram,size=${SLOW_MB}M,id=slow"

@@ -27,6 +27,7 @@ cat > "$R/lab/boot.sh" <<'END'
 while [ $# -gt 1 ]; do declare "${1#--}=$2"; shift 2; done
 arm=$(sed -n 's/^arm //p' "$plan") position=$(sed -n 's/^position //p' "$plan")
 echo "$arm $position" >> "$LOG"
+echo "$icount" > "$FAKE/icount"
 if [ -e "$FAKE/slow-$position" ]; then
 	sleep 60 &
 	trap 'kill $!; exit 130' TERM
@@ -130,8 +131,14 @@ run
 is "goes on where it was" "migrc 3 stock 4" "$CALLS"
 is "complete" "stock1 migrc2 migrc3 stock4" "$(runs)"
 
+is "the clock, unless the plan says" "off" "$(cat "$WORK/icount")"
+echo 'icount on' >> "$WORK/p.plan"
+run
+is "another clock: all its boots" "stock 1 migrc 2 migrc 3 stock 4" "$CALLS"
+is "the plan's clock" "on" "$(cat "$WORK/icount")"
+
 echo 'arm x' >> "$WORK/p.plan"
 run
 is "a bad plan: status" 2 "$STATUS"
-has "a bad plan: message" "p.plan: line 6: arm NAME KERNEL" "$OUTPUT"
+has "a bad plan: message" "p.plan: line 7: arm NAME KERNEL" "$OUTPUT"
 finish

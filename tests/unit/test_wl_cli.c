@@ -61,6 +61,7 @@ static void bad_options_are_one_line_and_exit_2(void **state)
 		"pingpong -t 0", "pingpong --rounds 0", "pingpong --rounds 1 --seconds 1",
 		"pingpong --from 64", "cycle -s 0", "cycle --rounds 0", "cycle --write-share 101",
 		"cycle --backing anon --write-share 10", "cycle extra",
+		"cost --rounds 0", "cost -t 0", "cost --only nothing", "cost extra",
 	};
 	static char out[OUT_MAX];
 
@@ -76,7 +77,7 @@ static void bad_options_are_one_line_and_exit_2(void **state)
 
 static void help_has_examples(void **state)
 {
-	static const char *const programs[] = { "xs", "pm", "pingpong", "cycle" };
+	static const char *const programs[] = { "xs", "pm", "pingpong", "cycle", "cost" };
 	static char out[OUT_MAX];
 	char command[64];
 
@@ -177,6 +178,8 @@ static void one_node_is_exit_5(void **state)
 	assert_int_equal(run("pingpong --rounds 1", out), 5);
 	assert_non_null(strstr(out, "; run it on"));
 	assert_int_equal(run("cycle --rounds 1", out), 5);
+	assert_non_null(strstr(out, "; run it on"));
+	assert_int_equal(run("cost", out), 5);
 	assert_non_null(strstr(out, "; run it on"));
 }
 
