@@ -42,6 +42,8 @@
 #define SIZE_MAX_BYTES	(1ULL << 46)
 #define DEMOTION_FILE	"/sys/kernel/mm/numa/demotion_enabled"
 #define VMSTAT_FILE	"/proc/vmstat"
+/* With the space, so that nr_tlb_remote_flush_received is not counted as well. */
+#define FLUSH_COUNTER	"nr_tlb_remote_flush "
 /* Sweeps go in steps of about this many pages, so that each page's translation is its own. */
 #define STRIDE		521
 /* What a reader reads between two sweeps. */
@@ -94,6 +96,8 @@ struct total {
 	uint64_t rounds, reclaim_short, writes, left;
 	uint64_t demoted, brought_back;
 	bool demoted_known, brought_back_known;
+	uint64_t demote_flushes, back_flushes;	/* of other CPUs, meanwhile */
+	bool flushes_known;
 	double demote_s, back_s, round_s, read_s;
 };
 
@@ -374,10 +378,12 @@ static int demote(struct cycle *c, struct total *t)
 		goto cleanup;
 	}
 	err = wl_vmstat__read(&to, VMSTAT_FILE);
-	if (err)
+	if (err) {
 		ret = vmstat_error(err);
-	else
+	} else {
 		count(&t->demoted, &t->demoted_known, &from, &to, "pgdemote_");
+		count(&t->demote_flushes, &t->flushes_known, &from, &to, FLUSH_COUNTER);
+	}
 cleanup:
 	wl_vmstat__free(&from);
 	wl_vmstat__free(&to);
@@ -406,6 +412,7 @@ static int bring_back(struct total *t)
 	} else {
 		t->left += (uint64_t)left;
 		count(&t->brought_back, &t->brought_back_known, &from, &to, "pgmigrate_success");
+		count(&t->back_flushes, &t->flushes_known, &from, &to, FLUSH_COUNTER);
 	}
 	wl_vmstat__free(&from);
 	wl_vmstat__free(&to);
@@ -486,6 +493,21 @@ static void print_count(const char *label, const char *name, uint64_t n, bool kn
 	wl_proto__metric(stdout, name, (double)n, "pages", WL_NEITHER, WL_COUNT);
 }
 
+/* Flushes of other CPUs in a phase, for the pages that moved in it. */
+static void print_flushes(const char *label, const char *name, uint64_t flushes, uint64_t pages,
+			  bool known)
+{
+	double rate = 1e3 * (double)flushes / (double)pages;
+
+	if (!known || !pages) {
+		wl_proto__text(stdout, name, "absent");
+		return;
+	}
+	printf("%-13s%" PRIu64 " flushes of other CPUs, %.2f for 1000 pages\n", label, flushes,
+	       rate);
+	wl_proto__metric(stdout, name, rate, "1/1000pages", WL_LOWER, WL_COUNT);
+}
+
 static void print_result(const struct cycle *c, const struct total *t, uint64_t reads, uint64_t sum)
 {
 	double n = (double)t->rounds, rate = (double)reads / t->read_s;
@@ -500,6 +522,10 @@ static void print_result(const struct cycle *c, const struct total *t, uint64_t 
 	printf("Short:       %" PRIu64 " reclaims got less than asked\n", t->reclaim_short);
 	print_count("Demoted:", "demoted", t->demoted, t->demoted_known, t->rounds);
 	print_count("Back:", "brought_back", t->brought_back, t->brought_back_known, t->rounds);
+	print_flushes("  demoting:", "demote_flushes", t->demote_flushes, t->demoted,
+		      t->flushes_known && t->demoted_known);
+	print_flushes("  back:", "bring_back_flushes", t->back_flushes, t->brought_back,
+		      t->flushes_known && t->brought_back_known);
 	wl_proto__metric(stdout, "rounds", n, "rounds", WL_NEITHER, WL_COUNT);
 	wl_proto__metric(stdout, "reclaim_short", (double)t->reclaim_short, "reclaims", WL_NEITHER,
 			 WL_COUNT);

@@ -24,7 +24,10 @@ static struct xs_conf conf = {
 	.backing = { .kind = WL_BACKING_ANON, .dir = "/tmp" },
 };
 
-enum { OPT_BACKING = 256, OPT_PROTECT, OPT_DIR, OPT_THP };
+/* Passes over all particles begin until then; 0: one pass. */
+static double pass_seconds;
+
+enum { OPT_SECONDS = 255, OPT_BACKING, OPT_PROTECT, OPT_DIR, OPT_THP };
 
 static const struct argp_option options[] = {
 	{ "threads", 't', "N", 0, "Threads (default: one per CPU)", 0 },
@@ -32,6 +35,8 @@ static const struct argp_option options[] = {
 	{ "gridpoints", 'g', "N", 0, "Grid points per nuclide (default: 11303)", 0 },
 	{ "particles", 'p', "N", 0, "Particle histories (default: 500000)", 0 },
 	{ "lookups", 'l', "N", 0, "Lookups per particle (default: 34)", 0 },
+	{ "seconds", OPT_SECONDS, "S", 0,
+	  "Begin passes over all particles for so long; each must give the same checksum", 0 },
 	{ "backing", OPT_BACKING, "anon|file|memfd", 0,
 	  "What the grids lie in (default: anon)", 0 },
 	{ "protect", OPT_PROTECT, NULL, 0,
@@ -50,6 +55,7 @@ static const char doc[] =
 	"EXAMPLES:\n"
 	"  xs -s small -p 100000                       240 MiB, all CPUs\n"
 	"  xs -t 4 -s large -g 800 -p 20000            400 MiB in four threads\n"
+	"  xs -s small -p 1000 --seconds 60            as many passes as go into a minute\n"
 	"  xs -s large -g 500 --backing file --protect --dir /dev/shm\n"
 	"                                read-only and clean: flushes can be deferred";
 
@@ -70,6 +76,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case 'l':
 		conf.lookups = wl_opt__u64("--lookups", arg, 1, UINT64_MAX / 2);
+		break;
+	case OPT_SECONDS:
+		pass_seconds = wl_opt__double("--seconds", arg, 0.001, 1e9);
 		break;
 	case OPT_BACKING:
 		conf.backing.kind = (enum wl_backing_kind)wl_opt__name("--backing", arg,
@@ -110,6 +119,32 @@ static void print_setup(const struct xs *x, double init_s)
 	fflush(stdout);
 }
 
+/* 0, or the exit code after an error was printed. */
+static int run_passes(const struct xs *x, struct xs_result *all)
+{
+	struct xs_result res;
+	int err;
+
+	*all = (struct xs_result){ 0 };
+	do {
+		err = xs__run(x, &res);
+		if (err) {
+			wl_err("threads: cannot start %u: %s; lower -t", conf.threads,
+			       strerror(-err));
+			return WL_EXIT_USAGE;
+		}
+		if (all->lookups && res.checksum != all->checksum) {
+			wl_err("content: checksum %" PRIu64 " in one pass, %" PRIu64 " in another; "
+			       "do not trust this kernel with data", all->checksum, res.checksum);
+			return WL_EXIT_FAILED;
+		}
+		all->checksum = res.checksum;
+		all->lookups += res.lookups;
+		all->seconds += res.seconds;
+	} while (all->seconds < pass_seconds);
+	return 0;
+}
+
 static void print_result(const struct xs_result *res, double init_s, uint64_t bytes)
 {
 	double rate = (double)res->lookups / res->seconds;
@@ -137,7 +172,7 @@ int main(int argc, char **argv)
 	uint64_t bytes, all;
 	double init_s;
 	struct xs x;
-	int err;
+	int err, ret;
 
 	argp_err_exit_status = WL_EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
@@ -155,11 +190,9 @@ int main(int argc, char **argv)
 		return WL_EXIT_USAGE;
 	}
 	print_setup(&x, init_s);
-	err = xs__run(&x, &res);
-	if (err)
-		wl_err("threads: cannot start %u: %s; lower -t", conf.threads, strerror(-err));
-	else
+	ret = run_passes(&x, &res);
+	if (!ret)
 		print_result(&res, init_s, bytes);
 	xs__free(&x);
-	return err ? WL_EXIT_USAGE : WL_EXIT_GOOD;
+	return ret;
 }

@@ -51,7 +51,7 @@ static void checksum_of(const char *out, char sum[64])
 static void bad_options_are_one_line_and_exit_2(void **state)
 {
 	static const char *const bad[] = {
-		"xs -g 0", "xs -g -5", "xs -g 99999999999999999999", "xs -g x", "xs -g 1",
+		"xs -g 0", "xs -g -5", "xs -g 99999999999999999999", "xs -g x", "xs -g 1", "xs --seconds 0",
 		"xs -t 0", "xs -p 0", "xs -l 0", "xs -s medium", "xs --backing tape", "xs extra",
 		"xs -s large -g 1000000000", "xs -p 9000000000000000000 -l 9000000000000000000",
 		"xs -s small -g 10 --backing file --dir /no/such/folder",
@@ -105,6 +105,22 @@ static void xs_prints_the_original_lines(void **state)
 	assert_int_equal(run("xs -s small -g 100 -p 300 -l 10 -t 2", out), 0);
 	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++)
 		assert_non_null(strstr(out, want[i]));
+}
+
+/* Two passes and more: twice the lookups at least, the checksum of one. */
+static void xs_passes_agree(void **state)
+{
+	static char once[OUT_MAX], more[OUT_MAX];
+	char want[64], got[64];
+
+	(void)state;
+	assert_int_equal(run("xs -s small -g 100 -p 100 -l 10 -t 2", once), 0);
+	assert_int_equal(run("xs -s small -g 100 -p 100 -l 10 -t 2 --seconds 0.2", more), 0);
+	checksum_of(once, want);
+	checksum_of(more, got);
+	assert_string_equal(got, want);
+	assert_non_null(strstr(once, "\nmigrc: metric lookups 1000 "));
+	assert_null(strstr(more, "\nmigrc: metric lookups 1000 "));
 }
 
 static void xs_checksum_is_one(void **state)
@@ -188,6 +204,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bad_options_are_one_line_and_exit_2),
 		cmocka_unit_test(help_has_examples), cmocka_unit_test(xs_prints_the_original_lines),
+		cmocka_unit_test(xs_passes_agree),
 		cmocka_unit_test(xs_checksum_is_one), cmocka_unit_test(pm_histograms_are_whole),
 		cmocka_unit_test(one_node_is_exit_5),
 	};
