@@ -58,7 +58,7 @@ static const char doc[] =
 
 static const struct argp_option options[] = {
 	{ "policy", OPT_POLICY, "FILE", 0, "what to ask (required; see below)", 1 },
-	{ "junit", OPT_JUNIT, "FILE", 0, "write JUnit XML", 1 },
+	{ "junit", OPT_JUNIT, "FILE", 0, "write JUnit XML; -: on standard output, without the lines", 1 },
 	{ "json", OPT_JSON, "FILE", 0, "write JSON", 1 },
 	{ "md", OPT_MD, "FILE", 0, "write Markdown, for a job summary", 1 },
 	{ "against", OPT_AGAINST, "DB", 0,
@@ -250,6 +250,17 @@ static int write_all(const struct gate *g, const struct gate_options *opt)
 	return code;
 }
 
+/* One of the files is standard output; then nothing else may be on it. */
+static bool stdout_is_taken(const struct gate_options *opt)
+{
+	const char *const files[] = { opt->junit, opt->json, opt->md };
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (files[i] && !strcmp(files[i], "-"))
+			return true;
+	return false;
+}
+
 static int print_text(const struct gate *g)
 {
 	struct sbuf b = { 0 };
@@ -282,7 +293,7 @@ int cmd_gate(int argc, char **argv)
 		code = explain(&in, opt.explain, &msg);
 	if (!code) {
 		gate__decide(&g, in.policy, in.model);
-		failed = print_text(&g);
+		failed = stdout_is_taken(&opt) ? EXIT_GOOD : print_text(&g);
 	} else {
 		if (msg)
 			err__print("%s", msg);

@@ -308,11 +308,28 @@ static void test_inconclusive_says_how_many(void **state)
 	free(text);
 }
 
+/* The corrected p of the first verdict in a JSON file. */
+static double p_of(struct world *w, const char *text)
+{
+	sqlite3_stmt *st = NULL;
+	double p;
+
+	assert_int_equal(sqlite3_prepare_v2(w->sq, "SELECT json_extract(?1, '$.lines[0].p_adjusted')",
+					    -1, &st, NULL), SQLITE_OK);
+	sqlite3_bind_text(st, 1, text, -1, SQLITE_STATIC);
+	assert_int_equal(sqlite3_step(st), SQLITE_ROW);
+	assert_int_equal(sqlite3_column_type(st, 0), SQLITE_FLOAT);
+	p = sqlite3_column_double(st, 0);
+	sqlite3_finalize(st);
+	return p;
+}
+
 /* Two workloads make one decision, so they share the error that it may have. */
 static void test_family_is_the_whole_gate(void **state)
 {
 	struct world *w = *state;
 	char *text, *json = sbuf__format("%s/json", w->dir);
+	double both, alone;
 
 	add_blocks(w, 5, 40, 40, false);
 	sql(w, "INSERT INTO run SELECT id + 100, uuid || 'x', arm, block, position, boot_id, 'w2', "
@@ -321,12 +338,15 @@ static void test_family_is_the_whole_gate(void **state)
 	assert_int_equal(gate(w, RUNTIME, NULL, "--json", json, NULL), EXIT_GOOD);
 	text = get_file(json);
 	has(text, "\"tests_in_family\": 2");
+	both = p_of(w, text);
 	free(text);
 	assert_int_equal(gate(w, "[gate]\nworkloads = w2\n" RUNTIME, NULL, "--json", json, NULL),
 			 EXIT_GOOD);
 	text = get_file(json);
 	has(text, "\"tests_in_family\": 1");
 	assert_null(strstr(text, "\"workload\": \"w\""));
+	alone = p_of(w, text);
+	assert_true(fabs(both - fmin(1, 2 * alone)) < 1e-12);
 	free(text);
 	/* One of them has no flushes: not passed over in silence. */
 	assert_int_equal(GATE(w, "[metric " REMOTE "]\n"), EXIT_TOOL);
@@ -617,6 +637,10 @@ static void test_junit_states(void **state)
 			 EXIT_WORSE);
 	text = get_file(file);
 	has(text, "failures=\"1\" errors=\"0\" skipped=\"0\"");
+	free(text);
+	assert_int_equal(gate(w, RUNTIME, &text, "--junit", "-", NULL), EXIT_INCONCLUSIVE);
+	check_xml(text);
+	assert_null(strstr(text, "gate:"));
 	free(text);
 	unlink(file);
 	free(file);

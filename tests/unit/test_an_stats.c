@@ -413,6 +413,87 @@ static void test_symmetry(void **state)
 	}
 }
 
+/* Turning pairs over turns the shift over; turning the order over turns the trend over. */
+static void test_symmetry_of_one_sample(void **state)
+{
+	uint64_t rng = 5;
+	double x[8], y[8], d[8], e[8];
+
+	(void)state;
+	for (int round = 0; round < 20; round++) {
+		struct stats_trend up, down;
+		struct stats_spread wide, narrow;
+		struct stats_rank r, s;
+		struct stats_perm p, q;
+		struct stats_est t, u;
+
+		fill(x, 8, 1, &rng);
+		fill(y, 8, 1.04, &rng);
+		for (size_t i = 0; i < 8; i++) {
+			d[i] = y[i] - x[i];
+			e[7 - i] = -d[i];
+		}
+		assert_int_equal(stats__paired_t(d, 8, 0.95, &t), 0);
+		assert_int_equal(stats__paired_t(e, 8, 0.95, &u), 0);
+		close_to(t.lo, -u.hi);
+		close_to(t.p, u.p);
+		assert_int_equal(stats__hl_paired(d, 8, 0.95, &r), 0);
+		assert_int_equal(stats__hl_paired(e, 8, 0.95, &s), 0);
+		close_to(r.est, -s.est);
+		close_to(r.lo, -s.hi);
+		close_to(r.p, s.p);
+		assert_int_equal(stats__perm_paired(d, 8, &p), 0);
+		assert_int_equal(stats__perm_paired(e, 8, &q), 0);
+		close_to(p.p, q.p);
+		/* -d backwards: the trend turns over twice. */
+		assert_int_equal(stats__trend(d, 8, &up), 0);
+		assert_int_equal(stats__trend(e, 8, &down), 0);
+		close_to(up.slope, down.slope);
+		close_to(up.tau, down.tau);
+		close_to(up.p, down.p);
+		assert_int_equal(stats__spread(x, 8, y, 8, &wide), 0);
+		assert_int_equal(stats__spread(y, 8, x, 8, &narrow), 0);
+		close_to(wide.ratio, 1 / narrow.ratio);
+		close_to(wide.p, narrow.p);
+	}
+}
+
+static int cmp_double(const void *l, const void *r)
+{
+	double x = *(const double *)l, y = *(const double *)r;
+
+	return (x > y) - (x < y);
+}
+
+/* A correction never lowers a p, keeps the order, and Holm's is never below Benjamini's. */
+static void test_order_of_corrections(void **state)
+{
+	uint64_t rng = 9;
+	double p[12], holm[12], bh[12], sorted[12], again[12];
+
+	(void)state;
+	for (int round = 0; round < 50; round++) {
+		fill(p, 12, 1, &rng);
+		for (size_t i = 0; i < 12; i++)
+			p[i] = pow(fmin(1, fabs(p[i] - 1) * 4), 3);
+		stats__holm(p, 12, holm);
+		stats__bh(p, 12, bh);
+		for (size_t i = 0; i < 12; i++) {
+			/* But for the rounding of p * 12 / 12. */
+			assert_true(p[i] <= bh[i] + 1e-15 && bh[i] <= holm[i] + 1e-15 && holm[i] <= 1);
+			for (size_t k = 0; k < 12; k++)
+				assert_true(p[i] > p[k] || (holm[i] <= holm[k] && bh[i] <= bh[k]));
+		}
+		/* In which order they come is of no matter. */
+		memcpy(sorted, p, sizeof(p));
+		qsort(sorted, 12, sizeof(sorted[0]), cmp_double);
+		stats__holm(sorted, 12, again);
+		qsort(holm, 12, sizeof(holm[0]), cmp_double);
+		for (size_t i = 0; i < 12; i++)
+			close_to(again[i], holm[i]);
+	}
+}
+
 /* Another unit changes no ratio, no p, no mark; the order of the runs changes nothing either. */
 static void test_scale_and_order(void **state)
 {
@@ -603,6 +684,8 @@ int main(void)
 		cmocka_unit_test(test_needed),
 		cmocka_unit_test(test_mann_whitney_floors),
 		cmocka_unit_test(test_symmetry),
+		cmocka_unit_test(test_symmetry_of_one_sample),
+		cmocka_unit_test(test_order_of_corrections),
 		cmocka_unit_test(test_scale_and_order),
 		cmocka_unit_test(test_sampled_permutation),
 		cmocka_unit_test(test_too_few_and_bad),
