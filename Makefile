@@ -42,7 +42,7 @@ TEST_BIN   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_
 LIBS       := -lbpf -lelf -lz -lsqlite3 -lexpat -linih -lm -lpthread
 WL_LIBS    := -lnuma -lm -lpthread
 
-.PHONY: all build demo test unit check-stats cli-test lab-test guest-test kernel-check lab deps help clean distclean install lint
+.PHONY: all build demo test unit check-stats unit-asan fuzz fuzz-check cli-test lab-test guest-test kernel-check lab deps help clean distclean install lint
 .DEFAULT_GOAL := build
 all: build
 build: $(B)/migrc $(WL_BIN)
@@ -100,7 +100,7 @@ $(LIB_OBJ) $(B)/collector/main.o: | $(B)/bpf/migrc.skel.h $(B)/collector/schema.
 $(TEST_BIN): $(B)/tests/%: tests/unit/%.c $(B)/libmigrc.a $(B)/libworkload.a
 	@mkdir -p $(@D)
 	$(say) TEST $@
-	$(Q)$(CC) $(ALL_CFLAGS) $(DEPFLAGS) $(LDFLAGS) -o $@ $< $(B)/libmigrc.a $(B)/libworkload.a \
+	$(Q)$(CC) $(ALL_CFLAGS) -DMIGRC_BUILD='"$(B)"' $(DEPFLAGS) $(LDFLAGS) -o $@ $< $(B)/libmigrc.a $(B)/libworkload.a \
 		-lcmocka $(LIBS) -lnuma
 $(TEST_BIN): | $(B)/bpf/migrc.skel.h $(B)/bpf/bodies.skel.h $(B)/collector/schema.sql.h
 
@@ -120,8 +120,14 @@ check-stats: $(B)/tests/check_stats
 	$(TEST_BIN:=.d) $(B)/tests/check_stats.d $(B)/collector/main.o.d $(B)/bpf/migrc.bpf.o.d \
 	$(B)/bpf/bodies.bpf.o.d
 
+include tests/fuzz/fuzz.mk
+
 # --- front doors, lab, install -------------------------------------------------------------------
 LIBEXEC := $(PREFIX)/libexec/migrc
+
+docs/schema.md: collector/schema.sql docs/make-schema.sh
+	$(say) GEN $@
+	$(Q)docs/make-schema.sh $< > $@.tmp && mv $@.tmp $@
 
 deps:
 	@lab/install-packages.sh
@@ -174,6 +180,8 @@ help:
 	@echo 'make test       packages, build, every test, one in a booted guest (as root)'
 	@echo 'make            build build/migrc and the workloads'
 	@echo 'make unit       unit tests;  make lab-test   tests of the lab scripts'
+	@echo 'make unit-asan  unit tests under AddressSanitizer and UBSan'
+	@echo 'make fuzz       the parsers with libFuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each'
 	@echo 'make cli-test   the program as a user calls it (as root)'
 	@echo 'make check-stats simulations that check the statistics (a minute)'
 	@echo 'make guest-test the test in a booted guest'

@@ -14,6 +14,8 @@ int cmd_show(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_gate(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_lab(int argc, char **argv);
 
 #endif /* MIGRC_CMD_H */

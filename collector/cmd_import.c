@@ -9,6 +9,7 @@
 
 #include "collector/cmd.h"
 #include "collector/cmdline.h"
+#include "collector/cmdline.h"
 #include "collector/err.h"
 #include "collector/pmbench.h"
 #include "collector/rows.h"
@@ -111,8 +112,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->emulated = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		err__print("%s: not an option; files are given with --perf-stat and the like", arg);
-		return EINVAL;
+		return cmdline__error(state, "%s: not an option; files are given with --perf-stat and "
+				      "the like", arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}

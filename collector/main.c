@@ -22,6 +22,8 @@ static const struct command commands[] = {
 	{ "compare", cmd_compare, "compare arms, on a terminal" },
 	{ "report", cmd_report, "write the report" },
 	{ "gate", cmd_gate, "decide by a policy, for CI" },
+	{ "merge", cmd_merge, "databases together" },
+	{ "export", cmd_export, "the runs as CSV, JSON, Prometheus' text" },
 	{ "lab", cmd_lab, "build kernels, boot guests, run a plan" },
 };
 

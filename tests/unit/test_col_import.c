@@ -16,7 +16,7 @@
 #include "collector/text.h"
 
 #define FIXTURES "tests/fixtures/import/"
-#define IMPORT "build/migrc import -o $D/runs.db "
+#define IMPORT "$M import -o $D/runs.db "
 
 struct world {
 	char dir[64];
@@ -33,6 +33,7 @@ static int setup(void **state)
 	if (!mkdtemp(w->dir))
 		return -1;
 	setenv("D", w->dir, 1);
+	setenv("M", MIGRC_BUILD "/migrc", 1);
 	*state = w;
 	return 0;
 }
@@ -118,7 +119,7 @@ static void test_published(void **state)
 			     IMPORT "--arm migrc --perf-stat " FIXTURES "published-after.perf "
 			     "--vmstat " FIXTURES "published-after.vmstat"), 0);
 	assert_has(w, "run 2: XSBench, arm migrc, imported into ");
-	assert_int_equal(run(w, "build/migrc compare -d $D/runs.db"), 0);
+	assert_int_equal(run(w, "$M compare -d $D/runs.db"), 0);
 	assert_change(w, "itlb.itlb_flush ", " -93.9 %");
 	assert_change(w, "tlb_flush.dtlb_thread ", " -43.5 %");
 	assert_change(w, "tlb_flush.stlb_any ", " -24.9 %");
@@ -126,10 +127,10 @@ static void test_published(void **state)
 	assert_change(w, "iTLB-load-misses ", " -45.5 %");
 	assert_change(w, "wall_time (s) ", " -3.58 %");
 	assert_has(w, "migrc against stock: inconclusive: one run per arm.");
-	assert_int_equal(run(w, "build/migrc compare --json -d $D/runs.db"), 0);
+	assert_int_equal(run(w, "$M compare --json -d $D/runs.db"), 0);
 	assert_has(w, "\"verdict\": \"inconclusive\"");
 	/* The report's page of what was published shows the same ratio beside it. */
-	assert_int_equal(run(w, "build/migrc report --format text -o - -d $D/runs.db"), 0);
+	assert_int_equal(run(w, "$M report --format text -o - -d $D/runs.db"), 0);
 	assert_has(w, "itlb.itlb_flush");
 }
 
@@ -173,11 +174,11 @@ static void test_benchmarks(void **state)
 	assert_true(query(w, "SELECT count(*) FROM (SELECT b.run_id FROM histogram_bin b "
 			  "JOIN histogram h USING (run_id, name) GROUP BY b.run_id, b.name, h.total "
 			  "HAVING sum(n) <> total)") == 0);
-	assert_int_equal(run(w, "build/migrc show -d $D/runs.db 2"), 0);
+	assert_int_equal(run(w, "$M show -d $D/runs.db 2"), 0);
 	assert_has(w, "<= 255");
-	assert_int_equal(run(w, "build/migrc compare -d $D/runs.db"), 0);
+	assert_int_equal(run(w, "$M compare -d $D/runs.db"), 0);
 	assert_has(w, "perf shared counters between events");
-	assert_int_equal(run(w, "build/migrc report -o $D/report.html -d $D/runs.db"), 0);
+	assert_int_equal(run(w, "$M report -o $D/report.html -d $D/runs.db"), 0);
 }
 
 /* One line on stderr, exit 2, and no database that was not there before. */
@@ -207,7 +208,7 @@ static void test_errors(void **state)
 		snprintf(command, sizeof(command), IMPORT "%s", bad[i].args);
 		assert_int_equal(run(w, command), 2);
 		assert_has(w, bad[i].words);
-		if (strncmp(w->text, "migrc: ", 7) || strchr(w->text, '\n') != w->text + strlen(w->text) - 1)
+		if (strncmp(w->text, "migrc", 5) || strchr(w->text, '\n') != w->text + strlen(w->text) - 1)
 			fail_msg("%s: not one line: %s", bad[i].args, w->text);
 		assert_int_equal(run(w, "test ! -e $D/runs.db"), 0);
 	}
@@ -221,12 +222,12 @@ static void test_old_version(void **state)
 	if (run(w, "command -v sqlite3"))
 		skip();
 	assert_int_equal(run(w, "sqlite3 $D/runs.db < tests/fixtures/store/v1.sql"), 0);
-	assert_int_equal(run(w, "build/migrc show -d $D/runs.db 1"), 0);
+	assert_int_equal(run(w, "$M show -d $D/runs.db 1"), 0);
 	assert_has(w, "flush_ns");
 	assert_true(query(w, "PRAGMA user_version") == 1);
 	assert_int_equal(run(w, IMPORT "--arm a --vmstat " FIXTURES "published-after.vmstat"), 0);
 	assert_true(query(w, "PRAGMA user_version") == 2);
-	assert_int_equal(run(w, "build/migrc show -d $D/runs.db 1"), 0);
+	assert_int_equal(run(w, "$M show -d $D/runs.db 1"), 0);
 	assert_has(w, "flush_ns");
 }
 
@@ -234,9 +235,9 @@ static void test_empty_name(void **state)
 {
 	struct world *w = *state;
 
-	assert_int_equal(run(w, "build/migrc compare -d ''"), 2);
+	assert_int_equal(run(w, "$M compare -d ''"), 2);
 	assert_has(w, "migrc: database: its name is empty;");
-	assert_int_equal(run(w, "build/migrc import -o '' --arm a --vmstat " FIXTURES
+	assert_int_equal(run(w, "$M import -o '' --arm a --vmstat " FIXTURES
 			     "published-after.vmstat"), 2);
 	assert_has(w, "migrc: database: its name is empty;");
 }

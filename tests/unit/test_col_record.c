@@ -22,7 +22,7 @@
 
 #include "bpf/events.h"
 
-#define MIGRC "build/migrc"
+#define MIGRC MIGRC_BUILD "/migrc"
 #define MAX_ARGS 24
 
 struct world {

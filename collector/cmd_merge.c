@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `migrc merge`: databases together, by the runs' UUIDs. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collector/cmd.h"
+#include "collector/cmdline.h"
+#include "collector/err.h"
+#include "collector/store.h"
+
+struct merge_options {
+	const char *output;
+	char **input;
+	int nr;
+};
+
+static const struct argp_option options[] = {
+	{ "output", 'o', "FILE", 0, "Database to add the runs to; made if it is not there", 0 },
+	{ 0 },
+};
+
+static const char doc[] =
+	"Add every run of the databases that OUT does not have yet, by UUID: doing it again changes "
+	"nothing. A run that was under way when it was merged is replaced once it has ended.\v"
+	"Examples:\n"
+	"  migrc merge host1.db host2.db -o all.db\n\n"
+	"Exit status: 0 merged; 2 an error of usage or of the tool: of the database that it names nothing "
+	"was added.";
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct merge_options *o = state->input;
+
+	switch (key) {
+	case 'o':
+		o->output = arg;
+		return 0;
+	case ARGP_KEY_ARGS:
+		o->input = state->argv + state->next;
+		o->nr = state->argc - state->next;
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->output)
+			return cmdline__error(state, "into which database? give -o FILE");
+		if (!o->nr)
+			return cmdline__error(state, "no database; give those to add");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* --- the source ------------------------------------------------------------------------------- */
+
+/* A database to read from: itself, or a copy in the present version if it is of an older one. */
+struct source {
+	const char *name;
+	char path[4200];
+	bool is_copy;
+};
+
+static void source__free(struct source *s)
+{
+	if (s->is_copy)
+		unlink(s->path);
+}
+
+static int source__error(const struct source *s, sqlite3 *db)
+{
+	int code = sqlite3_errcode(db) & 0xff;
+
+	err__print("%s: %s; %s", s->name, sqlite3_errmsg(db), code == SQLITE_NOTADB ?
+		   "give a database that migrc wrote" : "restore it from a copy");
+	return -EPROTO;
+}
+
+static int pragma_int(sqlite3 *db, const char *sql, int64_t *out)
+{
+	sqlite3_stmt *stmt = NULL;
+	int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(stmt);
+	if (rc == SQLITE_ROW)
+		*out = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return rc == SQLITE_ROW ? SQLITE_OK : rc;
+}
+
+/* Read-only, unless a writer was killed and has left a journal: whoever comes next puts that right. */
+static int source__open(const struct source *s, sqlite3 **db)
+{
+	int64_t id;
+	int rc;
+
+	rc = sqlite3_open_v2(s->name, db, SQLITE_OPEN_READONLY, NULL);
+	sqlite3_busy_timeout(*db, 5000);
+	if (rc != SQLITE_OK || pragma_int(*db, "PRAGMA application_id", &id) != SQLITE_READONLY)
+		return rc;
+	sqlite3_close(*db);
+	rc = sqlite3_open_v2(s->name, db, SQLITE_OPEN_READWRITE, NULL);
+	sqlite3_busy_timeout(*db, 5000);
+	return rc;
+}
+
+/* A copy that store__open() brings to the present version; the original stays what it is. */
+static int source__copy(struct source *s, sqlite3 *from)
+{
+	const char *tmp = getenv("TMPDIR");
+	sqlite3_backup *backup;
+	struct store store;
+	sqlite3 *to = NULL;
+	int fd, rc;
+
+	snprintf(s->path, sizeof(s->path), "%.4000s/migrc-merge-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	fd = mkstemp(s->path);
+	if (fd < 0) {
+		err__print("%s: %s; set TMPDIR to a folder that can be written", s->path,
+			   strerror(errno));
+		return -errno;
+	}
+	close(fd);
+	s->is_copy = true;
+	rc = sqlite3_open_v2(s->path, &to, SQLITE_OPEN_READWRITE, NULL);
+	backup = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", from, "main") : NULL;
+	if (backup) {
+		sqlite3_backup_step(backup, -1);
+		rc = sqlite3_backup_finish(backup);
+	}
+	if (!backup || rc != SQLITE_OK)
+		err__print("%s: copying: %s; free some space in %s", s->name, sqlite3_errmsg(to),
+			   s->path);
+	sqlite3_close(to);
+	if (!backup || rc != SQLITE_OK)
+		return -EIO;
+	rc = store__open(&store, s->path);
+	if (!rc)
+		store__close(&store);
+	return rc;
+}
+
+/* Is it ours, of a version that we know; path is what to read then. */
+static int source__prepare(struct source *s)
+{
+	int64_t id = 0, version = 0;
+	sqlite3 *db = NULL;
+	int err = 0;
+
+	if (access(s->name, R_OK)) {
+		err__print("%s: %s; give databases that can be read", s->name, strerror(errno));
+		return -errno;
+	}
+	snprintf(s->path, sizeof(s->path), "%s%s", strchr("/.", *s->name) ? "" : "./", s->name);
+	if (source__open(s, &db) != SQLITE_OK ||
+	    pragma_int(db, "PRAGMA application_id", &id) != SQLITE_OK ||
+	    pragma_int(db, "PRAGMA user_version", &version) != SQLITE_OK) {
+		err = source__error(s, db);
+	} else if (id != STORE__APPLICATION_ID) {
+		err__print("%s: not a migrc database; give those that `migrc record -o` wrote", s->name);
+		err = -EPROTO;
+	} else if (version > STORE__VERSION) {
+		err__print("%s: has schema version %lld, this migrc knows up to %d; use the migrc that "
+			   "wrote it", s->name, (long long)version, STORE__VERSION);
+		err = -EPROTO;
+	} else if (version < STORE__VERSION) {
+		err = source__copy(s, db);
+	}
+	sqlite3_close(db);
+	return err;
+}
+
+/* --- merging ---------------------------------------------------------------------------------- */
+
+static int run_sql(struct store *out, const struct source *s, const char *sql)
+{
+	if (sqlite3_exec(out->db, sql, NULL, NULL, NULL) == SQLITE_OK)
+		return 0;
+	err__print("%s: adding the runs of %s: %s; nothing of it was added, see whether the disk is full",
+		   out->path, s->name, sqlite3_errmsg(out->db));
+	return -EIO;
+}
+
+/* "a", "b", "c": the columns of a table but one; NULL without memory. */
+static char *columns(struct store *out, const char *table, const char *except)
+{
+	sqlite3_stmt *stmt = NULL;
+	char *list = NULL;
+
+	if (sqlite3_prepare_v2(out->db, "SELECT group_concat('\"' || name || '\"', ', ') FROM "
+			       "pragma_table_info(?) WHERE name <> ?", -1, &stmt, NULL) == SQLITE_OK) {
+		sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC);
+		sqlite3_bind_text(stmt, 2, except, -1, SQLITE_STATIC);
+		if (sqlite3_step(stmt) == SQLITE_ROW)
+			list = sqlite3_mprintf("%s", sqlite3_column_text(stmt, 0));
+	}
+	sqlite3_finalize(stmt);
+	return list;
+}
+
+/* Rows of the fresh runs, in one table. */
+static int copy_table(struct store *out, const struct source *s, const char *table)
+{
+	bool is_run = !strcmp(table, "run");
+	const char *key = is_run ? "id" : "run_id";
+	char *list = columns(out, table, key), *sql;
+	int err;
+
+	sql = list ? sqlite3_mprintf("INSERT INTO main.\"%w\" (%s, %s) SELECT new_id, %s FROM "
+				     "src.\"%w\" JOIN temp.fresh ON old_id = %s", table, key, list,
+				     list, table, key) : NULL;
+	err = sql ? run_sql(out, s, sql) : -ENOMEM;
+	sqlite3_free(sql);
+	sqlite3_free(list);
+	return err;
+}
+
+/* Every table that has rows of runs; which comes first does not matter, keys are looked at in the end. */
+static int copy_tables(struct store *out, const struct source *s)
+{
+	static const char tables[] =
+		"SELECT m.name FROM main.sqlite_schema m JOIN pragma_table_info(m.name) c "
+		"WHERE m.type = 'table' AND c.name = 'run_id'";
+	sqlite3_stmt *stmt = NULL;
+	int err = copy_table(out, s, "run");
+
+	if (!err && sqlite3_prepare_v2(out->db, tables, -1, &stmt, NULL) != SQLITE_OK)
+		err = -EIO;
+	while (!err && sqlite3_step(stmt) == SQLITE_ROW)
+		err = copy_table(out, s, (const char *)sqlite3_column_text(stmt, 0));
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+/* Runs that are new, or were under way here and have ended there. */
+static const char choose[] =
+	"PRAGMA defer_foreign_keys = ON;"
+	"DELETE FROM main.run WHERE state = 'running' AND uuid IN "
+	"	(SELECT uuid FROM src.run WHERE state <> 'running');"
+	"DROP TABLE IF EXISTS temp.fresh;"
+	"CREATE TEMP TABLE fresh AS SELECT id AS old_id, (SELECT coalesce(max(id), 0) FROM main.run) + "
+	"	row_number() OVER (ORDER BY id) AS new_id FROM src.run "
+	"	WHERE uuid NOT IN (SELECT uuid FROM main.run);";
+
+static int merge_source(struct store *out, const struct source *s)
+{
+	int64_t added = 0, all = 0;
+	char *sql;
+	int err;
+
+	sql = sqlite3_mprintf("ATTACH %Q AS src", s->path);
+	err = sql ? run_sql(out, s, sql) : -ENOMEM;
+	sqlite3_free(sql);
+	if (err)
+		return err;
+	err = store__begin(out);
+	if (!err)
+		err = run_sql(out, s, choose);
+	if (!err)
+		err = copy_tables(out, s);
+	if (!err && (pragma_int(out->db, "SELECT count(*) FROM temp.fresh", &added) != SQLITE_OK ||
+		     pragma_int(out->db, "SELECT count(*) FROM src.run", &all) != SQLITE_OK))
+		err = -EIO;
+	if (!err)
+		err = store__commit(out);
+	if (err)
+		store__rollback(out);
+	else
+		printf("%s: %lld run%s added, %lld there already\n", s->name, (long long)added,
+		       added == 1 ? "" : "s", (long long)(all - added));
+	if (run_sql(out, s, "DETACH src") && !err)
+		err = -EIO;
+	return err;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static int merge_all(const struct merge_options *o)
+{
+	struct store out;
+	int i, err = 0;
+
+	if (store__open(&out, o->output))
+		return EXIT_TOOL;
+	for (i = 0; !err && i < o->nr; i++) {
+		struct source s = { .name = o->input[i] };
+
+		if (same_file(s.name, o->output)) {
+			err__print("%s: is the output itself; leave it out of the list", s.name);
+			err = -EINVAL;
+			break;
+		}
+		err = source__prepare(&s);
+		if (!err)
+			err = merge_source(&out, &s);
+		source__free(&s);
+	}
+	store__close(&out);
+	return err ? EXIT_TOOL : EXIT_GOOD;
+}
+
+int cmd_merge(int argc, char **argv)
+{
+	static const struct argp argp = { options, parse_option, "DB...", doc, NULL, NULL, NULL };
+	struct merge_options o = { 0 };
+
+	return cmdline__parse(&argp, argc, argv, 0, &o) ? EXIT_TOOL : merge_all(&o);
+}
