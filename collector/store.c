@@ -174,6 +174,8 @@ int store__open(struct store *s, const char *path)
 	err = store__set_path(s, path);
 	if (err)
 		return err;
+	/* A limit to the size of files is an error like a full disk, not the end of the program. */
+	signal(SIGXFSZ, SIG_IGN);
 	if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL)) {
 		err = store__error(s, "opening");
 		goto cleanup;

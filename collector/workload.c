@@ -63,6 +63,7 @@ static void __attribute__((noreturn)) child__run(char *const *argv, int go_fd, i
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);	/* store__open() ignores it */
 	if (isatty(STDIN_FILENO)) {	/* a group in the background must not read a terminal */
 		fd = open("/dev/null", O_RDONLY);
 		if (fd >= 0)

@@ -354,6 +354,88 @@ static void test_kill(void **state)
 	close(go[1]);
 }
 
+/* Runs without end, each with samples on the way and a hundred metrics at its end. */
+static void __attribute__((noreturn)) write_runs(const char *db, int ready_fd)
+{
+	static const char metric[] = "INSERT INTO metric VALUES (?, ?, 1, 's', 'lower', 1)";
+	static const char sample[] = "INSERT INTO sample VALUES (?, ?, 'vmstat', 'x', 1)";
+	const struct run_end end = { .state = "complete", .started_ns = 1 };
+	struct store s;
+	char name[16];
+	int64_t id, i, t;
+
+	if (store__open(&s, db) || write(ready_fd, "x", 1) != 1)
+		_exit(1);
+	/* So that large transactions reach the file before they are committed. */
+	sqlite3_exec(s.db, "PRAGMA cache_size = 5", NULL, NULL, NULL);
+	for (;;) {
+		if (start(&s, &id))
+			_exit(1);
+		for (t = 0; t < 2; t++) {
+			if (store__begin(&s))
+				_exit(1);
+			for (i = 0; i < 500; i++)
+				if (store__put(&s, sample, "ii", id, 1000 * t + i))
+					_exit(1);
+			if (store__commit(&s))
+				_exit(1);
+		}
+		if (store__begin(&s))
+			_exit(1);
+		for (i = 0; i < 100; i++) {
+			snprintf(name, sizeof(name), "m%d", (int)i);
+			if (store__put(&s, metric, "it", id, name))
+				_exit(1);
+		}
+		if (store__end_run(&s, id, &end) || store__commit(&s))
+			_exit(1);
+	}
+}
+
+/* Rows of a run: all of them if it is complete, only what was committed by pieces if not. */
+static void assert_all_or_marked(const char *db)
+{
+	assert_int_equal(query(db, "SELECT count(*) FROM pragma_quick_check WHERE quick_check <> 'ok'"), 0);
+	assert_int_equal(query(db, "SELECT count(*) FROM run WHERE "
+			       "(SELECT count(*) FROM metric WHERE run_id = id) <> "
+			       "CASE state WHEN 'complete' THEN 100 ELSE 0 END OR "
+			       "(SELECT count(*) FROM sample WHERE run_id = id) NOT IN (0, 500, 1000) OR "
+			       "(state = 'complete' AND "
+			       " (SELECT count(*) FROM sample WHERE run_id = id) <> 1000)"), 0);
+}
+
+/* kill -9, 100 times, wherever the writer then is. */
+static void test_kills(void **state)
+{
+	struct world *w = *state;
+	int64_t complete, before = 0;
+	int i, status, go[2];
+	unsigned int seed = 1;
+	pid_t pid;
+	char byte;
+
+	for (i = 0; i < 100; i++) {
+		assert_int_equal(pipe(go), 0);
+		pid = fork();
+		if (!pid)
+			write_runs(w->db, go[1]);
+		close(go[1]);
+		assert_int_equal(read(go[0], &byte, 1), 1);
+		close(go[0]);
+		usleep((useconds_t)(rand_r(&seed) % 20000));
+		assert_int_equal(kill(pid, SIGKILL), 0);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFSIGNALED(status));
+		assert_all_or_marked(w->db);
+		/* What was complete stays so, and no kill leaves more than one run behind. */
+		complete = query(w->db, "SELECT count(*) FROM run WHERE state = 'complete'");
+		assert_true(complete >= before);
+		assert_true(query(w->db, "SELECT count(*) FROM run WHERE state = 'running'") <= i + 1);
+		before = complete;
+	}
+	assert_true(query(w->db, "SELECT count(*) FROM run WHERE state = 'running'") > 0);
+}
+
 /* No room for the end of a run: an error, and what was committed before is there. */
 static void test_full(void **state)
 {
@@ -420,6 +502,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_no_folder, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_read_only, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kill, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_kills, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_full, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_together, setup, teardown),
 	};
