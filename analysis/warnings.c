@@ -2,6 +2,7 @@
 /* What a reader must be told beside the numbers: drift, outliers, disagreement, what is missing. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/effect.h"
 #include "analysis/sbuf.h"
@@ -105,10 +106,26 @@ static void warn_of_multiplexing(struct an_compare *c)
 					      name, least * 100));
 }
 
+/* A count of interrupts that is low because the hypervisor did the work is no gain of an arm. */
+static void warn_of_hidden_interrupts(struct an_compare *c)
+{
+	if (!compare__metric(c, "interrupts.TLB") && !compare__metric(c, "interrupts.CAL"))
+		return;
+	for (size_t i = 0; i < c->nr_runs; i++) {
+		const char *offer = run__fact(c->runs[i].rd, "paravirt_tlb_flush");
+
+		if (!c->runs[i].valid || !offer || strcmp(offer, "offered"))
+			continue;
+		compare__warn(c, mem__strdup("the hypervisor offers to flush TLBs of virtual CPUs that do not run (paravirt_tlb_flush): such flushes raise no interrupt, so the TLB and CAL rows of /proc/interrupts show fewer flushes than there were; nr_tlb_remote_flush counts them"));
+		return;
+	}
+}
+
 void effect__warn(struct an_compare *c)
 {
 	warn_of_missing(c);
 	warn_of_multiplexing(c);
+	warn_of_hidden_interrupts(c);
 	for (size_t i = 0; i < c->nr_metrics && c->metrics[i].primary; i++) {
 		for (size_t a = 0; a < c->nr_arms; a++)
 			warn_of_arm(c, &c->metrics[i], a);

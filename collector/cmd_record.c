@@ -90,6 +90,9 @@ static int run__collect_facts(struct run *r)
 	for (i = 0; !err && i < given->nr; i++)
 		err = facts__set(&r->facts, given->fact[i].class, given->fact[i].key,
 				 given->fact[i].value);
+	if (!err && r->o->perf.scope != PERF_OFF)
+		err = facts__set(&r->facts, FACT_MATCH, "perf_scope",
+				 r->o->perf.scope == PERF_SYSTEM ? "system" : "task");
 	accelerator = facts__get(&r->facts, "accelerator");
 	r->emulated = r->o->emulated || (accelerator && !strcmp(accelerator, "tcg"));
 	if (err)

@@ -116,6 +116,27 @@ static int facts__set_choice(struct facts *f, const char *key, const char *path)
 	return facts__set(f, FACT_MATCH, key, value);
 }
 
+#if defined(__x86_64__) || defined(__i386__)
+/*
+ * Does the hypervisor offer to flush the TLBs of CPUs that do not run at the moment (KVM's
+ * KVM_FEATURE_PV_TLB_FLUSH, Hyper-V's recommendation of its hypercall)? Then flushes of a guest are
+ * not all interrupts, and the rows of /proc/interrupts show fewer than there were.
+ */
+static bool cpuid__offers_flush(const char *sign)
+{
+	unsigned int a, b, c, d;
+
+	if (!strcmp(sign, "KVMKVMKVM")) {
+		__cpuid(0x40000001, a, b, c, d);
+		return a >> 9 & 1;
+	}
+	if (strcmp(sign, "Microsoft Hv"))
+		return false;
+	__cpuid(0x40000004, a, b, c, d);
+	return a >> 2 & 1;
+}
+#endif
+
 /* Who runs this machine, by the CPUID leaf that hypervisors sign. */
 static int facts__set_hypervisor(struct facts *f)
 {
@@ -137,6 +158,9 @@ static int facts__set_hypervisor(struct facts *f)
 	else if (!strcmp(sign, "KVMKVMKVM"))
 		accelerator = "kvm";
 	err = facts__set(f, FACT_MATCH, "hypervisor", sign[0] ? sign : "none");
+	if (!err)
+		err = facts__set(f, FACT_MATCH, "paravirt_tlb_flush",
+				 cpuid__offers_flush(sign) ? "offered" : "no");
 #else
 	err = 0;
 #endif

@@ -9,8 +9,9 @@
 PRAGMA application_id = 0x4d494752;	-- "MIGR"
 PRAGMA user_version = 2;
 
+-- One run of one workload.
 CREATE TABLE run (
-	id		INTEGER PRIMARY KEY,
+	id		INTEGER PRIMARY KEY, -- number within this database; another in each
 	uuid		TEXT NOT NULL UNIQUE,	-- identity across databases (merge)
 	arm		TEXT NOT NULL,		-- unbatched, stock, migrc-off, migrc, or the user's own
 	block		INTEGER,		-- ABBA block of the plan; NULL: no plan
@@ -20,30 +21,34 @@ CREATE TABLE run (
 	workload	TEXT NOT NULL,		-- short name; runs are compared within one workload
 	command		TEXT NOT NULL,		-- the command line, arguments quoted for a shell
 	state		TEXT NOT NULL CHECK (state IN ('running', 'complete', 'failed', 'interrupted')),
+						-- running: under way, or its collector was killed
 	started_ns	INTEGER NOT NULL,	-- CLOCK_REALTIME at the workload's start, or at the import
 	wall_ns		INTEGER,		-- CLOCK_MONOTONIC, from start to end of the workload
 	exit_code	INTEGER,		-- NULL while running or if ended by a signal
 	term_signal	INTEGER,		-- NULL unless ended by a signal
-	timed_out	INTEGER NOT NULL DEFAULT 0 CHECK (timed_out IN (0, 1)), -- 1: ended by --timeout; with
+	timed_out	INTEGER NOT NULL DEFAULT 0 CHECK (timed_out IN (0, 1)),
+						-- 1: ended by --timeout; with
 						-- state 'complete': it hung after its result (pmbench), wall_ns is NULL
-	emulated	INTEGER NOT NULL CHECK (emulated IN (0, 1)), -- 1: TCG; its times are not judged
-	tool_version	TEXT NOT NULL
+	emulated	INTEGER NOT NULL CHECK (emulated IN (0, 1)),
+						-- 1: TCG; its times are not judged
+	tool_version	TEXT NOT NULL	-- migrc that recorded it
 ) STRICT;
 
+-- What the user wants to find it by.
 CREATE TABLE run_label (
-	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
-	key		TEXT NOT NULL,
-	value		TEXT NOT NULL,
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, -- the run
+	key		TEXT NOT NULL,	-- the user's own; `imported` (files) and `perf_runs` of an import
+	value		TEXT NOT NULL,	-- text
 	PRIMARY KEY (run_id, key)
 ) STRICT, WITHOUT ROWID;
 
 -- Machine facts. 'match': must be equal between the arms of a comparison. 'drift': may differ.
 -- 'arm': is what makes the arm (kernel release, vm.migrc); shown, never compared.
 CREATE TABLE fact (
-	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
-	class		TEXT NOT NULL CHECK (class IN ('match', 'drift', 'arm')),
-	key		TEXT NOT NULL,
-	value		TEXT NOT NULL,
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, -- the run
+	class		TEXT NOT NULL CHECK (class IN ('match', 'drift', 'arm')), -- see above
+	key		TEXT NOT NULL,	-- cpu_model, l1tf, nodes, kernel_release, ...
+	value		TEXT NOT NULL,	-- as the machine tells it
 	PRIMARY KEY (run_id, key)
 ) STRICT, WITHOUT ROWID;
 
@@ -52,29 +57,32 @@ CREATE TABLE fact (
 -- whoever subtracts must know which is which.
 -- source: vmstat | interrupts | node0, node1, ... (numastat) | psi | bpf
 CREATE TABLE counter (
-	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
-	source		TEXT NOT NULL,
-	name		TEXT NOT NULL,
-	before_value	INTEGER,
-	after_value	INTEGER NOT NULL,
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, -- the run
+	source		TEXT NOT NULL,	-- see above
+	name		TEXT NOT NULL,	-- as the kernel names it; interrupts: row, row/cpuN; psi: resource.some
+	before_value	INTEGER,	-- count; psi: us; a gauge's value
+	after_value	INTEGER NOT NULL, -- the same at the end
 	PRIMARY KEY (run_id, source, name)
 ) STRICT, WITHOUT ROWID;
 
 -- The outcome: what the workload said of itself, and rusage.
 CREATE TABLE metric (
-	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
-	name		TEXT NOT NULL,
-	value		REAL NOT NULL,
-	unit		TEXT NOT NULL,
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, -- the run
+	name		TEXT NOT NULL,	-- [a-z0-9_./-]; wall_time, user_time, max_rss, ... of every workload
+	value		REAL NOT NULL,	-- in the unit
+	unit		TEXT NOT NULL,	-- s, ns, 1/s, KiB, ...; '' if it has none
 	better		TEXT NOT NULL CHECK (better IN ('higher', 'lower', 'none')),
-	is_time		INTEGER NOT NULL CHECK (is_time IN (0, 1)), -- 1: a time or a rate; not judged when emulated
+						-- which way an improvement goes
+	is_time		INTEGER NOT NULL CHECK (is_time IN (0, 1)),
+						-- 1: a time or a rate; not judged when emulated
 	PRIMARY KEY (run_id, name)
 ) STRICT, WITHOUT ROWID;
 
--- Events of `perf stat` over the workload and its children. An event that perf could not count
+-- Events of `perf stat`: of the workload and its children, or of all CPUs (fact perf_scope: task,
+-- system). An event that perf could not count
 -- (<not supported>, <not counted>) has no row.
 CREATE TABLE perf_event (
-	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, -- the run
 	name		TEXT NOT NULL,		-- the event's name, as compared: itlb.itlb_flush
 	event		TEXT NOT NULL,		-- what perf was asked for or printed: name, or a raw event
 	value		REAL NOT NULL,		-- count, scaled up by perf where it shared a counter
@@ -85,30 +93,32 @@ CREATE TABLE perf_event (
 
 -- Text results: checksums. Equal options must give equal text on every arm.
 CREATE TABLE result_text (
-	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
-	name		TEXT NOT NULL,
-	value		TEXT NOT NULL,
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, -- the run
+	name		TEXT NOT NULL,	-- checksum, ...
+	value		TEXT NOT NULL,	-- compared as text
 	PRIMARY KEY (run_id, name)
 ) STRICT, WITHOUT ROWID;
 
 -- Log-linear histograms; the layout is bpf/loglin.h's: 2^sub_bits bins per power of two.
 CREATE TABLE histogram (
-	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
-	name		TEXT NOT NULL,
-	unit		TEXT NOT NULL,
-	sub_bits	INTEGER NOT NULL CHECK (sub_bits BETWEEN 0 AND 8),
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, -- the run
+	name		TEXT NOT NULL,	-- of the probe; workload.NAME for the workload's own
+	unit		TEXT NOT NULL,	-- of the values: ns, pages, cpus
+	sub_bits	INTEGER NOT NULL CHECK (sub_bits BETWEEN 0 AND 8), -- k of the layout
 	total		INTEGER NOT NULL,	-- number of values: the sum of its bins
 	sum		INTEGER,		-- exact sum of the values; NULL: the source has bins only
 	max		INTEGER,		-- exact largest value; NULL: the source has bins only
 	PRIMARY KEY (run_id, name)
 ) STRICT, WITHOUT ROWID;
 
+-- Bins that are not empty.
 CREATE TABLE histogram_bin (
-	run_id		INTEGER NOT NULL,
-	name		TEXT NOT NULL,
+	run_id		INTEGER NOT NULL, -- the run
+	name		TEXT NOT NULL,	-- the histogram's
 	bin		INTEGER NOT NULL,	-- number of the bin in the layout
 	n		INTEGER NOT NULL,	-- values in it
-	span		INTEGER NOT NULL DEFAULT 1 CHECK (span >= 1), -- bins that n covers from this one
+	span		INTEGER NOT NULL DEFAULT 1 CHECK (span >= 1),
+						-- bins that n covers from this one
 						-- on, where the source was coarser than the layout
 	PRIMARY KEY (run_id, name, bin),
 	FOREIGN KEY (run_id, name) REFERENCES histogram(run_id, name) ON DELETE CASCADE
@@ -116,21 +126,23 @@ CREATE TABLE histogram_bin (
 
 -- Time series. source: vmstat | zone (name: "node0/Normal/free", "node0/Normal/migrc_pending")
 CREATE TABLE sample (
-	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, -- the run
 	t_ns		INTEGER NOT NULL,	-- since the workload's start
-	source		TEXT NOT NULL,
-	name		TEXT NOT NULL,
-	value		INTEGER NOT NULL,
+	source		TEXT NOT NULL,	-- see above
+	name		TEXT NOT NULL,	-- as the kernel names it
+	value		INTEGER NOT NULL, -- at that time
 	PRIMARY KEY (run_id, source, name, t_ns)
 ) STRICT, WITHOUT ROWID;
 
 -- The instrument: one row per probe that was asked for, attached or not.
 CREATE TABLE probe (
-	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
-	name		TEXT NOT NULL,
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, -- the run
+	name		TEXT NOT NULL,	-- docs/events.md
 	rung		TEXT NOT NULL CHECK (rung IN ('fentry', 'kprobe', 'tracepoint', 'none')),
+						-- how it is attached; none: it is not
 	target		TEXT NOT NULL,		-- function or tracepoint
-	core		INTEGER NOT NULL CHECK (core IN (0, 1)), -- 1: a run without it is incomplete
+	core		INTEGER NOT NULL CHECK (core IN (0, 1)),
+						-- 1: a run without it is incomplete
 	why		TEXT,			-- rung 'none': the reason
 	seen		INTEGER,		-- times the body ran; NULL if not attached
 	submitted	INTEGER,		-- events that entered the ring; NULL: aggregated in the kernel
@@ -142,34 +154,35 @@ CREATE TABLE probe (
 -- What the instrument cost as a whole, by name: attach_ns, detach_ns, drain_ns, collector_cpu_ns,
 -- received, entries, exits, in_flight, clock_backwards, maps_full.
 CREATE TABLE instrument (
-	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
-	name		TEXT NOT NULL,
-	value		INTEGER NOT NULL,
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, -- the run
+	name		TEXT NOT NULL,	-- see above
+	value		INTEGER NOT NULL, -- count, or ns where the name ends in _ns
 	PRIMARY KEY (run_id, name)
 ) STRICT, WITHOUT ROWID;
 
 -- Rules that the run broke; a run with a row here is invalid and is excluded and counted.
 CREATE TABLE invalid (
-	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, -- the run
 	rule		TEXT NOT NULL,		-- lost-events, identity, kernel-splat, checksum, workload-failed, ...
-	detail		TEXT NOT NULL,
+	detail		TEXT NOT NULL,	-- what was found, for people
 	PRIMARY KEY (run_id, rule)
 ) STRICT, WITHOUT ROWID;
 
 -- Raw events of `migrc record --events=all`; the meaning of a..d by kind is in docs/events.md.
 CREATE TABLE event (
-	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, -- the run
 	t_ns		INTEGER NOT NULL,	-- CLOCK_MONOTONIC of the kernel
-	cpu		INTEGER NOT NULL,
-	tid		INTEGER NOT NULL,
-	kind		INTEGER NOT NULL,
-	a		INTEGER NOT NULL,
-	b		INTEGER NOT NULL,
-	c		INTEGER NOT NULL,
-	d		INTEGER NOT NULL
+	cpu		INTEGER NOT NULL, -- where it happened
+	tid		INTEGER NOT NULL, -- thread that ran there
+	kind		INTEGER NOT NULL, -- docs/events.md
+	a		INTEGER NOT NULL, -- by kind
+	b		INTEGER NOT NULL, -- by kind
+	c		INTEGER NOT NULL, -- by kind
+	d		INTEGER NOT NULL -- by kind
 ) STRICT;
 CREATE INDEX event_by_run ON event(run_id, kind);
 
+-- Runs that a comparison may use: complete, and no rule broken.
 CREATE VIEW run_validity AS
 	SELECT run.id AS run_id,
 	       run.state = 'complete' AND NOT EXISTS (SELECT 1 FROM invalid WHERE invalid.run_id = run.id)
