@@ -224,16 +224,32 @@ static int read_perf(struct import *im, char *text, size_t len)
 	return err ? err : add_time(im, "system_time", im->perf.system_s);
 }
 
-static int read_vmstat(struct import *im, const char *file, char *text, struct snapshot *to)
+/* The first name that is there a second time, as in two copies in one file; NULL if none is. */
+static const char *find_twice(struct snapshot *s)
+{
+	size_t i;
+
+	snapshot__sort(s);
+	for (i = 1; i < s->nr; i++)
+		if (!strcmp(s->entry[i - 1].name, s->entry[i].name))
+			return s->entry[i].name;
+	return NULL;
+}
+
+static int read_vmstat(const char *file, char *text, struct snapshot *to)
 {
 	int err = vmstat__parse(text, "vmstat", to);
+	const char *twice;
 
-	(void)im;
 	if (err == -EINVAL || err == -ERANGE || err == -ENAMETOOLONG || (!err && !to->nr)) {
 		err__print("%s: not lines of a name and a number; give a copy of /proc/vmstat", file);
 		return -EPROTO;
 	}
-	return err;
+	twice = err ? NULL : find_twice(to);
+	if (!twice)
+		return err;
+	err__print("%s: %s is there twice; give one copy of /proc/vmstat", file, twice);
+	return -EPROTO;
 }
 
 static int read_text(struct import *im, enum file_kind kind, char *text, size_t len)
@@ -246,11 +262,11 @@ static int read_text(struct import *im, enum file_kind kind, char *text, size_t 
 	case FILE_PERF:
 		return read_perf(im, text, len);
 	case FILE_BEFORE:
-		return read_vmstat(im, im->o->file[kind], text, &im->before);
+		return read_vmstat(im->o->file[kind], text, &im->before);
 	case FILE_AFTER:
-		return read_vmstat(im, im->o->file[kind], text, &im->after);
+		return read_vmstat(im->o->file[kind], text, &im->after);
 	default:
-		return read_vmstat(im, im->o->file[kind], text, &im->difference);
+		return read_vmstat(im->o->file[kind], text, &im->difference);
 	}
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,11 +104,29 @@ static int interrupts__parse_row(const char *row, char *columns, struct snapshot
 	return cpu ? snapshot__add(s, "interrupts", row, total) : -EINVAL;
 }
 
+/* Which of the rows that are kept: by its name on x86, elsewhere (IPI0, ...) by what it says. */
+static const char *interrupts__row(const char *name, const char *rest)
+{
+	static const struct {
+		const char *row, *says;
+	} rows[] = {
+		{ "TLB", NULL }, { "CAL", "Function call interrupts" },
+		{ "RES", "Rescheduling interrupts" },
+	};
+	bool is_ipi = !strncmp(name, "IPI", 3);
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (!strcmp(name, rows[i].row) ||
+		    (is_ipi && rows[i].says && strstr(rest, rows[i].says)))
+			return rows[i].row;
+	return NULL;
+}
+
 int interrupts__parse(char *text, struct snapshot *s)
 {
-	static const char * const rows[] = { "TLB", "CAL", "RES" };
 	char *line, *colon;
-	size_t i;
+	const char *row;
 	int err;
 
 	while ((line = text__next_line(&text))) {
@@ -116,13 +135,12 @@ int interrupts__parse(char *text, struct snapshot *s)
 		if (!colon)
 			continue;
 		*colon = '\0';
-		for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-			if (strcmp(line, rows[i]))
-				continue;
-			err = interrupts__parse_row(rows[i], colon + 1, s);
-			if (err)
-				return err;
-		}
+		row = interrupts__row(line, colon + 1);
+		if (!row)
+			continue;
+		err = interrupts__parse_row(row, colon + 1, s);
+		if (err)
+			return err;
 	}
 	return 0;
 }

@@ -87,6 +87,26 @@ static void test_zoneinfo_of_something_else(void **state)
 	snapshot__free(&s);
 }
 
+/* arm64 and riscv number their IPIs; what each is for stands behind the counts. */
+static void test_interrupts_ipi(void **state)
+{
+	struct snapshot s = { 0 };
+	char text[] =
+		"            CPU0       CPU1\n"
+		"IPI0:         5          6       Rescheduling interrupts\n"
+		"IPI1:       100        200       Function call interrupts\n"
+		"IPI2:         0          0       CPU stop interrupts\n"
+		"Err:          0\n";
+
+	(void)state;
+	assert_int_equal(interrupts__parse(text, &s), 0);
+	assert_value(&s, "interrupts", "RES", 11);
+	assert_value(&s, "interrupts", "CAL", 300);
+	assert_value(&s, "interrupts", "CAL/cpu1", 200);
+	assert_int_equal(s.nr, 6);
+	snapshot__free(&s);
+}
+
 static void test_interrupts(void **state)
 {
 	char text[] =
@@ -161,6 +181,7 @@ int main(void)
 		cmocka_unit_test(test_zoneinfo),
 		cmocka_unit_test(test_zoneinfo_of_something_else),
 		cmocka_unit_test(test_interrupts),
+		cmocka_unit_test(test_interrupts_ipi),
 		cmocka_unit_test(test_psi),
 		cmocka_unit_test(test_name_too_long),
 		cmocka_unit_test(test_this_machine),

@@ -217,6 +217,7 @@ static void test_errors(void **state)
 		{ "--arm a --vmstat $D/none", "No such file" },
 		{ "--arm a --vmstat " FIXTURES "xsbench.txt", "not lines of a name and a number" },
 		{ "--arm a --vmstat /dev/null", "not lines of a name and a number" },
+		{ "--arm a --vmstat $D/twice", "nr_x is there twice" },
 		{ "--arm a --perf-stat " FIXTURES "xsbench.txt", "no event" },
 		{ "--arm a --perf-stat " FIXTURES "perf-interval.csv", "give totals" },
 		{ "--arm a --xsbench " FIXTURES "pmbench.txt", "Simulation complete." },
@@ -227,6 +228,7 @@ static void test_errors(void **state)
 	struct world *w = *state;
 	char command[512];
 
+	assert_int_equal(run(w, "printf 'nr_x 1\nnr_y 2\nnr_x 3\n' > $D/twice"), 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		snprintf(command, sizeof(command), IMPORT "%s", bad[i].args);
 		assert_int_equal(run(w, command), 2);
