@@ -7,6 +7,8 @@
 
 # shellcheck source=lib/common.sh
 . "$(dirname "$0")/lib/common.sh"
+# shellcheck source=lib/arms.sh
+. "$LAB/lib/arms.sh"
 # shellcheck source=lib/tree.sh
 . "$LAB/lib/tree.sh"
 # shellcheck source=lib/kconfig.sh
@@ -18,26 +20,7 @@ readonly KERNELS=$CACHE/kernels
 readonly OBJECTS=1041 CPU_MS_PER_OBJECT=880
 readonly SPACE_MB=1200
 
-arm_names() {
-	awk '/^[a-z]/ { print $1 }' "$LAB/arms.conf" | paste -sd' '
-}
-
-# arm_read ARM: SERIES (a folder or empty) and FRAGMENTS (paths) from arms.conf.
-arm_read() {
-	local line name series fragments fragment
-	line=$(awk -v arm="$1" '$1 == arm' "$LAB/arms.conf")
-	[ -n "$line" ] || die "kernel $1" "not in arms.conf" "choose one of: $(arm_names)"
-	# shellcheck disable=SC2034 # name: the column is known already
-	read -r name series fragments <<< "$line"
-	SERIES=
-	[ "$series" = - ] || SERIES=$ROOT/kernel-patch/$series
-	FRAGMENTS=()
-	for fragment in $fragments; do
-		FRAGMENTS+=("$LAB/config/$fragment")
-	done
-}
-
-# kernel_key ARM SRC: SRC_DIGEST is made once for all arms.
+# kernel_key ARM SRC: SRC_DIGEST is made once for all arms of a base.
 kernel_key() {
 	{
 		echo "$1 $(basename "$2") $SRC_DIGEST"
@@ -153,9 +136,21 @@ publish() {
 	mv "$staging" "$out"
 }
 
+# source_of BASE: SRC and SRC_DIGEST, fetched once.
+source_of() {
+	if [ -z "${SOURCES[$1]:-}" ]; then
+		"$LAB/fetch-kernel-source.sh" "$1" "$CACHE/source-path" 9>&-
+		SOURCES[$1]=$(cat "$CACHE/source-path")
+		DIGESTS[$1]=$(tree__digest "${SOURCES[$1]}")
+	fi
+	SRC=${SOURCES[$1]}
+	SRC_DIGEST=${DIGESTS[$1]}
+}
+
 build_arm() {
 	local arm=$1 key build tree
-	arm_read "$arm"
+	arms__read "$arm"
+	source_of "$BASE"
 	key=$(kernel_key "$arm" "$SRC")
 	if [ ! -d "$KERNELS/$arm-$key" ]; then
 		build=$CACHE/builds/$arm@$(basename "$SRC")
@@ -179,19 +174,17 @@ build_arm() {
 
 main() {
 	local pair arm
-	[ $# -gt 0 ] || die "build-kernel.sh" "no kernel named" "choose from: $(arm_names)"
+	[ $# -gt 0 ] || die "build-kernel.sh" "no kernel named" "choose from: $(arms__names "$LAB/arms.conf")"
 	for pair in gcc:gcc make:make flex:flex bison:bison bc:bc pahole:dwarves git:git rsync:rsync; do
 		need_command "${pair%:*}" "${pair#*:}"
 	done
 	for arm in "$@"; do
-		arm_read "$arm"
+		arms__read "$arm"
 	done
 	lock kernel
 	WATCHER=
 	trap stopped INT TERM
-	"$LAB/fetch-kernel-source.sh" "$CACHE/source-path" 9>&-
-	SRC=$(cat "$CACHE/source-path")
-	SRC_DIGEST=$(tree__digest "$SRC")
+	declare -A SOURCES=() DIGESTS=()
 	for arm in "$@"; do
 		build_arm "$arm"
 	done

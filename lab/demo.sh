@@ -6,6 +6,8 @@
 
 # shellcheck source=lib/common.sh
 . "$(dirname "$0")/lib/common.sh"
+# shellcheck source=lib/arms.sh
+. "$LAB/lib/arms.sh"
 # shellcheck source=lib/timing.sh
 . "$LAB/lib/timing.sh"
 
@@ -53,7 +55,7 @@ main() {
 	timing__begin demo
 	timing__step packages 150 "$LAB/install-packages.sh"
 	timing__step build 60 build
-	timing__step source 90 "$LAB/fetch-kernel-source.sh"
+	timing__step source 90 "$LAB/fetch-kernel-source.sh" "$(arms__base stock)"
 	timing__step kernels 1200 "$LAB/build-kernel.sh" stock migrc
 	timing__step boots 540 boots
 	timing__step report 5 report

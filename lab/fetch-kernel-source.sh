@@ -1,19 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# fetch-kernel-source.sh [FILE]: a pristine kernel source tree in the cache, its path written to FILE.
-# Debian's package linux-source-6.12, or a copy of the tree that KERNEL_SRC names. Neither the
-# system's apt configuration nor the user's tree is touched.
+# fetch-kernel-source.sh BASE [FILE]: a pristine kernel source tree in the cache, its path written to
+# FILE. Debian's package linux-source-BASE, or a copy of the tree that KERNEL_SRC names, whatever the
+# base. Neither the system's apt configuration nor the user's tree is touched.
 
 # shellcheck source=lib/common.sh
 . "$(dirname "$0")/lib/common.sh"
+# shellcheck source=lib/arms.sh
+. "$LAB/lib/arms.sh"
 # shellcheck source=lib/apt-sources.sh
 . "$LAB/lib/apt-sources.sh"
 
-readonly PACKAGE=linux-source-6.12
-readonly INSTALLED=/usr/src/$PACKAGE.tar.xz
 readonly SOURCES=$CACHE/source
-# 1.7 GB of tree, 150 MB of package beside it while it is unpacked.
+# 1.8 GB of tree, 170 MB of package beside it while it is unpacked.
 readonly SPACE_MB=2200
 
 # apt_private ARGS...: apt with lists, archives, sources and state of its own, in the cache.
@@ -27,10 +27,10 @@ apt_private() {
 		-o APT::Sandbox::User="$(id -un)" "${@:2}" 9>&-
 }
 
-# Ask the machine's own apt first; a release that does not have the package by itself has it in its
-# backports suite, read through a private list.
+# Ask the machine's own apt first; a release that does not have the package by itself may have it in
+# its backports suite, or a later release has: read through a private list.
 choose_apt() {
-	local codename
+	local codename suites
 	if [ -z "${MIGRC_APT_PRIVATE:-}" ] && apt_knows apt_system; then
 		APT=apt_system
 		return
@@ -38,14 +38,17 @@ choose_apt() {
 	codename=$(sed -n 's/^VERSION_CODENAME="\{0,1\}\([a-z]*\).*/\1/p' /etc/os-release)
 	[ -n "$codename" ] || die "$PACKAGE" "this system is not a Debian release" "give a kernel tree: KERNEL_SRC=dir"
 	mkdir -p "$CACHE/apt"
-	apt_sources__private "$codename" /etc/apt/sources.list /etc/apt/sources.list.d/* > "$CACHE/apt/sources.list" ||
+	suites=$(arms__suites "$BASE" | paste -sd' ')
+	apt_sources__private "$codename" "$suites" /etc/apt/sources.list /etc/apt/sources.list.d/* \
+		> "$CACHE/apt/sources.list" ||
 		die "$PACKAGE" "the apt configuration names no source for $codename" \
 			"add one to /etc/apt, or give a kernel tree: KERNEL_SRC=dir"
-	say FETCH "package lists of $codename and $codename-backports, into the cache (about 20 s)"
+	suites="$codename, $codename-backports${suites:+, ${suites// /, }}"
+	say FETCH "package lists of $suites, into the cache (about 20 s)"
 	apt_private apt-get update >"$CACHE/apt/log" 2>&1 ||
 		die "$PACKAGE" "apt-get update failed: $(tail -n 1 "$CACHE/apt/log")" \
 			"check the network, or give a kernel tree: KERNEL_SRC=dir"
-	apt_knows apt_private || die "$PACKAGE" "not in $codename or its backports" "give a kernel tree: KERNEL_SRC=dir"
+	apt_knows apt_private || die "$PACKAGE" "not in $suites" "give a kernel tree: KERNEL_SRC=dir"
 	APT=apt_private
 }
 
@@ -79,21 +82,28 @@ unpack() {
 	local version staging=$SOURCES/.unpack
 	rm -rf "$staging"
 	mkdir -p "$staging"
-	say UNPACK "kernel source, 1.7 GB (about 1 min)"
+	say UNPACK "kernel source, 1.8 GB (about 1 min)"
 	"$@" | tar -xJ -C "$staging" --strip-components=1 ||
 		die "$PACKAGE" "could not be unpacked" "see whether $SOURCES has space left, and repeat"
 	version=debian-$(make -s -C "$staging" kernelversion 9>&-)
 	rm -rf "${SOURCES:?}/$version"
 	mv "$staging" "$SOURCES/$version"
-	ln -sfn "$version" "$SOURCES/debian"
 }
 
 stream_deb() {
 	dpkg-deb --fsys-tarfile "$1" | tar -xO "./usr/src/$PACKAGE.tar.xz"
 }
 
+# unpacked: the tree of the base that is in the cache, nothing if none is. unpack leaves no half one.
+unpacked() {
+	local tree
+	for tree in "$SOURCES/debian-$BASE".*/; do
+		[ ! -d "$tree" ] || echo "${tree%/}"
+	done | sort -V | tail -n 1
+}
+
 fetch_debian() {
-	[ ! -d "$SOURCES/debian/" ] || return 0
+	[ -z "$(unpacked)" ] || return 0
 	need_space "$SOURCES" "$SPACE_MB" "kernel source"
 	if installed_archive; then
 		say FETCH "$PACKAGE is installed here: nothing to download"
@@ -141,6 +151,10 @@ fetch_own() {
 }
 
 main() {
+	[ $# -gt 0 ] || die "fetch-kernel-source.sh" "no base named" "choose from: $(arms__names "$LAB/bases.conf")"
+	BASE=$1
+	arms__suites "$BASE" > /dev/null
+	readonly PACKAGE=linux-source-$BASE INSTALLED=/usr/src/linux-source-$BASE.tar.xz
 	need_command rsync rsync
 	need_command make make
 	lock source
@@ -150,9 +164,9 @@ main() {
 		need_command dpkg-deb dpkg
 		need_command xz xz-utils
 		fetch_debian
-		TREE=$SOURCES/$(readlink "$SOURCES/debian")
+		TREE=$(unpacked)
 	fi
-	[ $# -eq 0 ] || echo "$TREE" > "$1"
+	[ $# -eq 1 ] || echo "$TREE" > "$2"
 }
 
 main "$@"

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# From the machine's own apt configuration to a private sources list with one more suite. No mirror
+# From the machine's own apt configuration to a private sources list with more suites. No mirror
 # is named here: the address is whatever this machine already trusts for its release.
 
 # apt_sources__entries FILE...: "URI SUITE SIGNED_BY" for each enabled binary entry that has the
@@ -68,16 +68,17 @@ apt_sources__deb822() {
 	END { flush() }' "$1"
 }
 
-# apt_sources__private CODENAME FILE...: the private list on stdout: the release itself and its
-# backports, where Debian 12 keeps newer kernels. Fails if no entry is for the release.
+# apt_sources__private CODENAME SUITES FILE...: the private list on stdout: the release itself, its
+# backports, where Debian 12 keeps newer kernels, and SUITES. Fails if no entry is for the release.
 apt_sources__private() {
-	local codename=$1 uri suite key option
-	shift
+	local codename=$1 suites=$2 uri suite key option
+	shift 2
 	apt_sources__entries "$@" | while read -r uri suite key; do
 		[ "$suite" = "$codename" ] || continue
 		option=
 		[ "$key" = - ] || option="[signed-by=$key] "
-		printf 'deb %s%s %s main\n' "$option" "$uri" "$codename"
-		printf 'deb %s%s %s-backports main\n' "$option" "$uri" "$codename"
+		for suite in "$codename" "$codename-backports" $suites; do
+			printf 'deb %s%s %s main\n' "$option" "$uri" "$suite"
+		done
 	done | sort -u | grep .
 }

@@ -54,14 +54,21 @@ http://b.example/debian trixie -" "$(lab apt_sources__entries "$WORK/two.sources
 is "private list from one-line" "deb [signed-by=/usr/share/keyrings/k.gpg] http://signed.example/debian bookworm main
 deb [signed-by=/usr/share/keyrings/k.gpg] http://signed.example/debian bookworm-backports main
 deb http://mirror.example/debian bookworm main
-deb http://mirror.example/debian bookworm-backports main" "$(lab apt_sources__private bookworm "$WORK/one.list")"
+deb http://mirror.example/debian bookworm-backports main" "$(lab apt_sources__private bookworm "" "$WORK/one.list")"
 is "private list from deb822" "deb http://a.example/debian trixie main
 deb http://a.example/debian trixie-backports main
 deb http://b.example/debian trixie main
-deb http://b.example/debian trixie-backports main" "$(lab apt_sources__private trixie "$WORK/two.sources")"
+deb http://b.example/debian trixie-backports main" "$(lab apt_sources__private trixie "" "$WORK/two.sources")"
+is "suites of a later release" "deb [signed-by=/usr/share/keyrings/k.gpg] http://signed.example/debian bookworm main
+deb [signed-by=/usr/share/keyrings/k.gpg] http://signed.example/debian bookworm-backports main
+deb [signed-by=/usr/share/keyrings/k.gpg] http://signed.example/debian trixie main
+deb [signed-by=/usr/share/keyrings/k.gpg] http://signed.example/debian trixie-backports main" \
+	"$(lab apt_sources__private bookworm "trixie trixie-backports" "$WORK/one.list" | grep signed)"
+is "a suite that is the release's own is there once" 2 \
+	"$(lab apt_sources__private trixie "trixie-backports" "$WORK/two.sources" | grep -c a.example)"
 is "both kinds, and files that are not there" 4 \
-	"$(lab apt_sources__private trixie "$WORK/none.list" "$WORK/one.list" "$WORK/two.sources" | wc -l)"
-lab apt_sources__private forky "$WORK/one.list" "$WORK/two.sources" > /dev/null
+	"$(lab apt_sources__private trixie "" "$WORK/none.list" "$WORK/one.list" "$WORK/two.sources" | wc -l)"
+lab apt_sources__private forky "trixie" "$WORK/one.list" "$WORK/two.sources" > /dev/null
 is "a release that is not named: failure" 1 $?
 is "no mirror's address in the lab" "" "$(grep -rnE 'https?://' "$TOP/lab" "$TOP/Makefile")"
 finish

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# KERNEL_SRC: a copy of the user's tree that follows it, without what a build or git left there.
+# KERNEL_SRC: a copy of the user's tree that follows it, without what a build or git left there. And
+# which tree of the cache a base is.
 . "$(dirname "$0")/lib.sh"
 export MIGRC_CACHE=$WORK/cache
 
@@ -13,7 +14,7 @@ printf 'mrproper:\n\trm -rf .config include/config mm/*.o\n' > "$tree/Makefile"
 touch "$tree/.config" "$tree/include/config/auto.conf"
 
 fetch() {
-	OUTPUT=$(KERNEL_SRC=$1 "$TOP/lab/fetch-kernel-source.sh" "$WORK/path" 2>&1)
+	OUTPUT=$(KERNEL_SRC=$1 "$TOP/lab/fetch-kernel-source.sh" 6.12 "$WORK/path" 2>&1)
 	STATUS=$?
 	COPY=$(cat "$WORK/path" 2>/dev/null)
 }
@@ -47,4 +48,22 @@ is "no folder: status" 2 "$STATUS"
 has "no folder: message" "KERNEL_SRC: no folder $WORK/nowhere" "$OUTPUT"
 fetch "$WORK"
 has "not a kernel tree" "is not a kernel tree" "$OUTPUT"
+
+# base BASE: what is in the cache already is fetched for it, without a download.
+base() {
+	OUTPUT=$("$TOP/lab/fetch-kernel-source.sh" "$1" "$WORK/path" 2>&1)
+	STATUS=$?
+	COPY=$(cat "$WORK/path")
+}
+mkdir -p "$MIGRC_CACHE/source/debian-6.12.9" "$MIGRC_CACHE/source/debian-6.12.10" "$MIGRC_CACHE/source/debian-7.3.4" \
+	"$MIGRC_CACHE/source/debian-7.31.4"
+for pair in 6.12:6.12.10 7.3:7.3.4; do
+	base "${pair%:*}"
+	is "base ${pair%:*}: status" 0 "$STATUS"
+	is "base ${pair%:*}" "$MIGRC_CACHE/source/debian-${pair#*:}" "$COPY"
+done
+base 7.31
+is "a base that is not ours: status" 2 "$STATUS"
+has "a base that is not ours" "kernel base 7.31: not in bases.conf; choose one of: 6.12 7.3" "$OUTPUT"
+has "no base: message" "no base named" "$("$TOP/lab/fetch-kernel-source.sh" 2>&1)"
 finish
