@@ -147,9 +147,10 @@ lab-test:
 guest-test: build
 	@tests/guest/run.sh
 
-# CELLS="name ..." for some of lab/config/check.matrix only. Not part of `make test`: the time.
+# CELLS="name ..." for some of lab/config/check.matrix only, BASE=7.3 or BASE=all for other kernels
+# than the first of lab/bases.conf. Not part of `make test`: the time.
 kernel-check:
-	@lab/kernel-check.sh $(CELLS)
+	@lab/kernel-check.sh $(addprefix -b ,$(BASE)) $(CELLS)
 
 lab: build
 	@lab/build-kernel.sh stock migrc

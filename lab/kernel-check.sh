@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# kernel-check.sh [CELL...]: compiles what the kernel series touches in every cell of
-# config/check.matrix, or in those named, and prints a table. Exits with 1 if a cell failed.
+# kernel-check.sh [-b BASE|all] [CELL...]: compiles what the kernel series of a base touches (of the
+# first one in bases.conf unless said) in every cell of config/check.matrix, or in those named, and
+# prints a table. Exits with 1 if a cell failed.
 #
 # A cell passes if each of its options took effect, every object that its configuration has was
 # compiled, without a warning that the unpatched tree does not give, and no object wants a function
@@ -10,6 +11,8 @@
 
 # shellcheck source=lib/common.sh
 . "$(dirname "$0")/lib/common.sh"
+# shellcheck source=lib/arms.sh
+. "$LAB/lib/arms.sh"
 # shellcheck source=lib/tree.sh
 . "$LAB/lib/tree.sh"
 # shellcheck source=lib/kconfig.sh
@@ -71,9 +74,9 @@ cell_key() {
 	{
 		echo "$1 $SRC_DIGEST"
 		"$(compiler_command)" --version | sed -n 1p
-		series__patches "$ROOT/kernel-patch/$SERIES" | tr '\n' '\0' | xargs -0 cat
-		matrix__fragments "$BASE" | while read -r fragment; do cat "$LAB/config/$fragment"; done
-		cat "$OBJECTS" "$LAB/kernel-check.sh" "$LAB/lib/matrix.sh" "$LAB/lib/kconfig.sh"
+		series__patches "$ROOT/kernel-patch/$BASE" | tr '\n' '\0' | xargs -0 cat
+		matrix__fragments "$CONFIG" "$BASE" | while read -r fragment; do cat "$fragment"; done
+		cat "$OBJECTS" "$LAB/kernel-check.sh" "$LAB/lib/matrix.sh" "$LAB/lib/kconfig.sh" "$LAB/lib/arms.sh"
 	} | digest | cut -c1-16
 }
 
@@ -83,7 +86,7 @@ cell_fragments() {
 	local out=$1 fragments
 	matrix__toggles "$TOGGLES" | sed -n '/?$/!s/^/CONFIG_/p' > "$out/.toggles"
 	matrix__toggles "$TOGGLES" | sed -n 's/^\(.*\)?$/CONFIG_\1/p' > "$out/.maybe"
-	mapfile -t fragments < <(matrix__fragments "$BASE" | sed "s|^|$LAB/config/|")
+	mapfile -t fragments < <(matrix__fragments "$CONFIG" "$BASE")
 	[ ${#fragments[@]} -gt 0 ] || fragments=(/dev/null)
 	cat "${fragments[@]}" | awk -F= -v toggles="$out/.toggles" -v maybe="$out/.maybe" '
 		FILENAME == toggles || FILENAME == maybe { toggled[$1]; next }
@@ -104,7 +107,7 @@ configure() {
 
 # seed_plant TREE OUT: OUT starts as a copy of the seed, which is made first if there is none.
 seed_plant() {
-	local tree=$1 out=$2 seed=$CHECK/seeds/$SERIES-$ARCH-$COMPILER
+	local tree=$1 out=$2 seed=$CHECK/seeds/$BASE-$ARCH-$COMPILER
 	rm -rf "$out"
 	mkdir -p "$out"
 	if [ "$(cat "$seed/.key" 2>/dev/null)" != "$(seed_key)" ]; then
@@ -220,10 +223,11 @@ check_links() {
 
 # cell_read LINE: into globals, as every step of a cell wants most of them.
 cell_read() {
-	read -r NAME ARCH COMPILER BASE TOGGLES SERIES ARGS <<< "$1"
+	read -r NAME ARCH COMPILER CONFIG TOGGLES BASE ARGS <<< "$1"
 	CROSS=$(matrix__cross "$ARCH")
-	TREE=$CHECK/trees/$SERIES@$(basename "$SRC")
-	OUT=$CHECK/cells/$NAME
+	SRC=${SOURCES[$BASE]} SRC_DIGEST=${DIGESTS[$BASE]}
+	TREE=$CHECK/trees/$BASE@$(basename "$SRC")
+	OUT=$CHECK/cells/$NAME-$BASE
 	NOTE='' COUNT=- WARNINGS=- BASELINE=''
 }
 
@@ -236,14 +240,15 @@ cell_checks() {
 }
 
 row() {
-	TABLE+=("$(printf '%-4s  %-18s %-7s %-6s %7s %8s %6s  %s' "$1" "$NAME" "$ARCH" "$COMPILER" \
+	TABLE+=("$(printf '%-4s  %-5s %-18s %-7s %-6s %7s %8s %6s  %s' "$1" "$BASE" "$NAME" "$ARCH" "$COMPILER" \
 		"$COUNT" "$WARNINGS" "$2" "$NOTE")")
-	say "$1" "$NAME ($2 s)${NOTE:+: $NOTE}"
+	say "$1" "$BASE $NAME ($2 s)${NOTE:+: $NOTE}"
 }
 
 cell_run() {
-	local tool key start passed=$CHECK/passed
+	local tool key start passed
 	cell_read "$1"
+	passed=$CHECK/passed/$NAME-$BASE
 	tool=$(missing_tool)
 	if [ -n "$tool" ]; then
 		NOTE="no ${tool% *}: install the package ${tool#* }"
@@ -252,18 +257,18 @@ cell_run() {
 		return
 	fi
 	key=$(cell_key "$1")
-	if [ -r "$passed/$NAME-$key" ]; then
-		read -r COUNT WARNINGS NOTE < "$passed/$NAME-$key"
+	if [ -r "$passed-$key" ]; then
+		read -r COUNT WARNINGS NOTE < "$passed-$key"
 		NOTE="${NOTE:+$NOTE; }known"
 		PASSED=$((PASSED + 1))
 		row ok 0
 		return
 	fi
 	start=$(now)
-	progress "$NAME"
+	progress "$BASE $NAME"
 	if cell_checks; then
-		rm -f "$passed/$NAME"-????????????????
-		echo "$COUNT $WARNINGS $NOTE" > "$passed/$NAME-$key"
+		rm -f "$passed"-????????????????
+		echo "$COUNT $WARNINGS $NOTE" > "$passed-$key"
 		PASSED=$((PASSED + 1))
 		progress_end
 		row ok $(($(now) - start))
@@ -274,17 +279,17 @@ cell_run() {
 	fi
 }
 
-# prepare: source, and a patched tree for each series of the cells.
+# prepare: for each base of the cells its source, and that tree patched.
 prepare() {
-	local series unlisted
-	"$LAB/fetch-kernel-source.sh" "$CACHE/source-path" 9>&-
-	SRC=$(cat "$CACHE/source-path")
-	SRC_DIGEST=$(tree__digest "$SRC")
+	local base unlisted
 	mkdir -p "$CHECK/trees" "$CHECK/cells" "$CHECK/seeds" "$CHECK/passed"
-	while read -r series; do
-		unlisted=$(matrix__unlisted "$OBJECTS" "$ROOT/kernel-patch/$series" | paste -sd' ')
-		[ -z "$unlisted" ] || die "$OBJECTS" "does not name $unlisted of series $series" "add a line for each"
-		tree__sync "$SRC" "$ROOT/kernel-patch/$series" "$CHECK/trees/$series@$(basename "$SRC")"
+	while read -r base; do
+		"$LAB/fetch-kernel-source.sh" "$base" "$CACHE/source-path" 9>&-
+		SOURCES[$base]=$(cat "$CACHE/source-path")
+		DIGESTS[$base]=$(tree__digest "${SOURCES[$base]}")
+		unlisted=$(matrix__unlisted "$OBJECTS" "$ROOT/kernel-patch/$base" | paste -sd' ')
+		[ -z "$unlisted" ] || die "$OBJECTS" "does not name $unlisted of series $base" "add a line for each"
+		tree__sync "${SOURCES[$base]}" "$ROOT/kernel-patch/$base" "$CHECK/trees/$base@$(basename "${SOURCES[$base]}")"
 	done < <(printf '%s\n' "${CELLS[@]}" | awk '{ print $6 }' | sort -u)
 }
 
@@ -302,20 +307,35 @@ install_packages() {
 		warn "kernel-check" "goes on without what could not be installed"
 }
 
-# choose NAME...: CELLS, all or those named.
+# choose BASES NAME...: CELLS of those bases, all or those named.
 choose() {
-	local name cells
+	local bases=$1 base name cells all
+	shift
 	cells=$(matrix__cells "$MATRIX")
+	all=$(for base in $bases; do matrix__on "$base" <<< "$cells"; done)
 	if [ $# -eq 0 ]; then
-		mapfile -t CELLS <<< "$cells"
+		mapfile -t CELLS <<< "$all"
 		return
 	fi
 	CELLS=()
 	for name in "$@"; do
-		CELLS+=("$(awk -v name="$name" '$1 == name' <<< "$cells")")
-		[ -n "${CELLS[-1]}" ] || die "cell $name" "not in check.matrix" \
-			"choose from: $(awk '{ print $1 }' <<< "$cells" | paste -sd' ')"
+		mapfile -t -O ${#CELLS[@]} CELLS < <(awk -v name="$name" '$1 == name' <<< "$all")
+		grep -q "^$name " <<< "$all" || die "cell $name" "not in check.matrix for $bases" \
+			"choose from: $(awk '{ print $1 }' <<< "$all" | sort -u | paste -sd' ')"
 	done
+}
+
+# read_bases ARG: BASES, those of an option -b, the first one without.
+read_bases() {
+	BASES=$(arms__names "$LAB/bases.conf")
+	case $1 in
+	all) ;;
+	'') BASES=${BASES%% *} ;;
+	*)
+		arms__suites "$1" > /dev/null
+		BASES=$1
+		;;
+	esac
 }
 
 # shellcheck disable=SC2317 # called by the trap
@@ -326,8 +346,15 @@ stopped() {
 }
 
 main() {
-	local pair
-	choose "$@"
+	local pair option base=
+	while getopts :b: option; do
+		[ "$option" = b ] || die "kernel-check.sh" "unknown option -$OPTARG, or -b without a base" \
+			"use: kernel-check.sh [-b BASE|all] [CELL...]"
+		base=$OPTARG
+	done
+	shift $((OPTIND - 1))
+	read_bases "$base"
+	choose "$BASES" "$@"
 	for pair in make:make flex:flex bison:bison bc:bc git:git rsync:rsync nm:binutils; do
 		need_command "${pair%:*}" "${pair#*:}"
 	done
@@ -335,12 +362,13 @@ main() {
 	need_space "$CHECK" "$SPACE_MB" "kernel-check"
 	lock check
 	PASSED=0 FAILED=0 SKIPPED=0 TABLE=()
+	declare -A SOURCES=() DIGESTS=()
 	trap stopped INT TERM
-	# A few cells tell nothing about the time of all.
-	timing__begin "kernel-check$([ $# -eq 0 ] || echo -some)"
+	# A few cells tell nothing about the time of all, and one base nothing about that of another.
+	timing__begin "kernel-check${base:+-$base}$([ $# -eq 0 ] || echo -some)"
 	timing__step source 90 prepare
 	timing__step cells $((40 * ${#CELLS[@]})) run_cells
-	printf '\n%-4s  %-18s %-7s %-6s %7s %8s %6s\n' "" cell arch cc objects warnings s
+	printf '\n%-4s  %-5s %-18s %-7s %-6s %7s %8s %6s\n' "" base cell arch cc objects warnings s
 	printf '%s\n' "${TABLE[@]}"
 	timing__table
 	printf '\n%d passed, %d failed%s\n' "$PASSED" "$FAILED" \

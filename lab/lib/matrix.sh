@@ -26,22 +26,31 @@ matrix__check_toggles() {
 	done < <(matrix__toggles "$3")
 }
 
-# matrix__fragments BASE: the file names of base configurations, one a line.
+# matrix__fragments CONFIG BASE: the files of a cell's configuration on that base, one a line.
 matrix__fragments() {
-	[ "$1" = - ] || printf '%s\n' "${1//+/$'\n'}"
+	# shellcheck disable=SC2086 # a list
+	[ "$1" = - ] || arms__fragments "$2" ${1//+/ }
 }
 
-matrix__check_base() {
+matrix__check_config() {
 	local fragment
 	while read -r fragment; do
-		[ -r "$LAB/config/$fragment" ] || matrix__bad "$1" "$2" "no file lab/config/$fragment"
-	done < <(matrix__fragments "$3")
+		[ -r "$fragment" ] || matrix__bad "$1" "$2" "no file lab/config/${fragment##*/}"
+	done < <(matrix__fragments "$3" -)
 }
 
-# matrix__cells FILE: "NAME ARCH COMPILER BASE TOGGLES SERIES ARGS" a line, all of them sound.
+matrix__check_bases() {
+	local base
+	[[ $3 =~ ^[0-9.]+(,[0-9.]+)*$ ]] || matrix__bad "$1" "$2" "$3 names no bases"
+	for base in ${3//,/ }; do
+		[ -r "$ROOT/kernel-patch/$base/series" ] || matrix__bad "$1" "$2" "no series kernel-patch/$base"
+	done
+}
+
+# matrix__cells FILE: "NAME ARCH COMPILER CONFIG TOGGLES BASES ARGS" a line, all of them sound.
 matrix__cells() {
-	local number name arch compiler base toggles series args rest seen=" "
-	while read -r number name arch compiler base toggles series args rest; do
+	local number name arch compiler config toggles bases args rest seen=" "
+	while read -r number name arch compiler config toggles bases args rest; do
 		[ -n "$args" ] && [ -z "$rest" ] || matrix__bad "$1" "$number" "7 columns are wanted"
 		[[ $name =~ ^[a-z0-9_-]+$ ]] || matrix__bad "$1" "$number" "$name is not a name"
 		[[ $seen != *" $name "* ]] || matrix__bad "$1" "$number" "a second cell $name"
@@ -51,13 +60,19 @@ matrix__cells() {
 		gcc | clang) ;;
 		*) matrix__bad "$1" "$number" "unknown compiler $compiler" ;;
 		esac
-		matrix__check_base "$1" "$number" "$base"
+		matrix__check_config "$1" "$number" "$config"
 		matrix__check_toggles "$1" "$number" "$toggles"
-		[ -r "$ROOT/kernel-patch/$series/series" ] || matrix__bad "$1" "$number" "no series kernel-patch/$series"
+		matrix__check_bases "$1" "$number" "$bases"
 		[[ $args =~ ^(-|[A-Z]=[0-9a-z]+)$ ]] || matrix__bad "$1" "$number" "$args is no argument of make"
-		printf '%s\n' "$name $arch $compiler $base $toggles $series $args"
+		printf '%s\n' "$name $arch $compiler $config $toggles $bases $args"
 	done < <(matrix__lines "$1")
 	[ "$seen" != " " ] || die "$1" "names no cell" "restore it"
+}
+
+# matrix__on BASE: of cells on standard input, those for that base, with it alone in the place of all.
+matrix__on() {
+	awk -v base="$1" '
+		index("," $6 ",", "," base ",") { $6 = base; print }'
 }
 
 # matrix__cross ARCH: the prefix of its gcc, - for this machine's own, nothing if ARCH is unknown.

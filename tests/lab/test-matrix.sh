@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The parser of the build matrix: what it takes, what it refuses, which objects a cell gets.
 . "$(dirname "$0")/lib.sh"
-PARTS=(tree matrix)
+PARTS=(arms tree matrix)
 
 # refused WHAT MESSAGE LINE...: a matrix of these lines stops with exit code 2 and that message.
 refused() {
@@ -18,6 +18,13 @@ refused() {
 GOOD='one x86_64 gcc guest.config+migrc.config SMP=n,NR_CPUS=8?,CMA=m 6.12 W=1'
 printf '%s\n' '# comment' '' "  ${GOOD// /   }  # why" 'two   riscv gcc - - 6.12 -' > "$WORK/good.matrix"
 is "cells" "$GOOD"$'\n'"two riscv gcc - - 6.12 -" "$(lab matrix__cells "$WORK/good.matrix")"
+printf '%s\n' 'a x86_64 gcc - - 6.12,7.3 -' 'b x86_64 gcc - - 6.12 W=1' 'c arm64 gcc - X=y 7.3 -' > "$WORK/bases"
+is "cells of a base" "a x86_64 gcc - - 7.3 -"$'\n'"c arm64 gcc - X=y 7.3 -" "$(lab matrix__on 7.3 < "$WORK/bases")"
+is "cells of another" "a b" "$(lab matrix__on 6.12 < "$WORK/bases" | awk '{ print $1 }' | paste -sd' ')"
+is "cells of none" "" "$(lab matrix__on 6.1 < "$WORK/bases")"
+is "fragments" "guest.config guest-7.3.config migrc.config" \
+	"$(lab matrix__fragments guest.config+migrc.config 7.3 | sed 's|.*/||' | paste -sd' ')"
+is "no fragments" "" "$(lab matrix__fragments - 7.3)"
 is "toggles" "SMP=n NR_CPUS=8?" "$(lab matrix__toggles 'SMP=n,NR_CPUS=8?' | paste -sd' ')"
 is "no toggles" "" "$(lab matrix__toggles -)"
 
@@ -29,7 +36,8 @@ refused "compiler" "unknown compiler tcc" "one x86_64 tcc - - 6.12 -"
 refused "fragment" "no file lab/config/none.config" "one x86_64 gcc none.config - 6.12 -"
 refused "toggle without value" "SMP is not" "one x86_64 gcc - CMA=y,SMP 6.12 -"
 refused "toggle with prefix in lower case" "smp=y is not" "one x86_64 gcc - smp=y 6.12 -"
-refused "series" "no series kernel-patch/5.0" "one x86_64 gcc - - 5.0 -"
+refused "series" "no series kernel-patch/5.0" "one x86_64 gcc - - 6.12,5.0 -"
+refused "no base" "- names no bases" "one x86_64 gcc - - - -"
 refused "argument" "is no argument of make" "one x86_64 gcc - - 6.12 clean"
 refused "empty" "names no cell" "# nothing"
 
@@ -60,7 +68,7 @@ has "warnings" "mm/a.c: warning: unused 'x'" "$(log old 10 | lab matrix__warning
 
 # The repository's own files.
 is "check.matrix is sound" 0 "$(lab matrix__cells "$TOP/lab/config/check.matrix" > /dev/null; echo $?)"
-for series in $(lab matrix__cells "$TOP/lab/config/check.matrix" | awk '{ print $6 }' | sort -u); do
+for series in $(lab matrix__cells "$TOP/lab/config/check.matrix" | awk '{ print $6 }' | tr ',' '\n' | sort -u); do
 	is "check.objects names all of $series" "" \
 		"$(lab matrix__unlisted "$TOP/lab/config/check.objects" "$TOP/kernel-patch/$series" | paste -sd' ')"
 done
