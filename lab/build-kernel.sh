@@ -139,35 +139,42 @@ publish() {
 # source_of BASE: SRC and SRC_DIGEST, fetched once.
 source_of() {
 	if [ -z "${SOURCES[$1]:-}" ]; then
-		"$LAB/fetch-kernel-source.sh" "$1" "$CACHE/source-path" 9>&-
-		SOURCES[$1]=$(cat "$CACHE/source-path")
+		"$LAB/fetch-kernel-source.sh" "$1" "$CACHE/source-path-$1" 9>&-
+		SOURCES[$1]=$(cat "$CACHE/source-path-$1")
 		DIGESTS[$1]=$(tree__digest "${SOURCES[$1]}")
 	fi
 	SRC=${SOURCES[$1]}
 	SRC_DIGEST=${DIGESTS[$1]}
 }
 
+# make_arm ARM KEY: under a lock of its own, so that a plan whose kernels are all there need not wait for
+# somebody else's.
+make_arm() {
+	local arm=$1 key=$2 build tree=$SRC
+	lock "kernel-$arm"
+	# Whoever held the lock may have been at the same kernel.
+	[ ! -d "$KERNELS/$arm-$key" ] || return 0
+	build=$CACHE/builds/$arm@$(basename "$SRC")
+	need_space "$CACHE" "$([ -d "$build" ] && echo 300 || echo $SPACE_MB)" "kernel $arm"
+	mkdir -p "$build" "$KERNELS"
+	if [ -n "$SERIES" ]; then
+		tree=$CACHE/trees/$arm@$(basename "$SRC")
+		mkdir -p "$CACHE/trees"
+		tree__sync "$SRC" "$SERIES" "$tree"
+	fi
+	estimate
+	say KERNEL "$arm: $([ -f "$build/vmlinux" ] && echo "what changed," || echo "about $(duration $ESTIMATE),") log $build/build.log"
+	configure "$tree" "$build" "$arm"
+	compile "$tree" "$build" "$arm"
+	publish "$build" "$arm" "$key"
+}
+
 build_arm() {
-	local arm=$1 key build tree
+	local arm=$1 key
 	arms__read "$arm"
 	source_of "$BASE"
 	key=$(kernel_key "$arm" "$SRC")
-	if [ ! -d "$KERNELS/$arm-$key" ]; then
-		build=$CACHE/builds/$arm@$(basename "$SRC")
-		tree=$SRC
-		need_space "$CACHE" "$([ -d "$build" ] && echo 300 || echo $SPACE_MB)" "kernel $arm"
-		mkdir -p "$build" "$KERNELS"
-		if [ -n "$SERIES" ]; then
-			tree=$CACHE/trees/$arm@$(basename "$SRC")
-			mkdir -p "$CACHE/trees"
-			tree__sync "$SRC" "$SERIES" "$tree"
-		fi
-		estimate
-		say KERNEL "$arm: $([ -f "$build/vmlinux" ] && echo "what changed," || echo "about $(duration $ESTIMATE),") log $build/build.log"
-		configure "$tree" "$build" "$arm"
-		compile "$tree" "$build" "$arm"
-		publish "$build" "$arm" "$key"
-	fi
+	[ -d "$KERNELS/$arm-$key" ] || make_arm "$arm" "$key"
 	ln -sfn "$arm-$key" "$KERNELS/$arm"
 	say KERNEL "$arm: $KERNELS/$arm-$key ($(awk '$1 == "release" { print $2 }' "$KERNELS/$arm-$key/info"))"
 }
@@ -181,7 +188,6 @@ main() {
 	for arm in "$@"; do
 		arms__read "$arm"
 	done
-	lock kernel
 	WATCHER=
 	trap stopped INT TERM
 	declare -A SOURCES=() DIGESTS=()

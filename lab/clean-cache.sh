@@ -10,7 +10,7 @@ main() {
 	[ -d "$CACHE" ] || return 0
 	say CLEAN "$CACHE"
 	cd "$CACHE"
-	rm -rf source source-path trees builds kernels initramfs accel apt pace check
+	rm -rf source source-path* trees builds kernels initramfs accel apt pace check
 	rm -f times-* boot-seconds-* .lock-*
 	rmdir "$CACHE" 2>/dev/null || say CLEAN "$CACHE has files that are not the lab's: left there"
 }

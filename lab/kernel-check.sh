@@ -284,8 +284,8 @@ prepare() {
 	local base unlisted
 	mkdir -p "$CHECK/trees" "$CHECK/cells" "$CHECK/seeds" "$CHECK/passed"
 	while read -r base; do
-		"$LAB/fetch-kernel-source.sh" "$base" "$CACHE/source-path" 9>&-
-		SOURCES[$base]=$(cat "$CACHE/source-path")
+		"$LAB/fetch-kernel-source.sh" "$base" "$CACHE/source-path-$base" 9>&-
+		SOURCES[$base]=$(cat "$CACHE/source-path-$base")
 		DIGESTS[$base]=$(tree__digest "${SOURCES[$base]}")
 		unlisted=$(matrix__unlisted "$OBJECTS" "$ROOT/kernel-patch/$base" | paste -sd' ')
 		[ -z "$unlisted" ] || die "$OBJECTS" "does not name $unlisted of series $base" "add a line for each"
