@@ -278,7 +278,8 @@ static size_t needed(const struct an_compare *c, const struct an_metric *m,
 	if (!n || n > have)
 		return n;
 	gap = fmax(shift >= floor_of ? shift : 0, e->margin - shift);
-	n = e->sd > 0 ? stats__needed(e->paired, gap / e->sd, level, c->policy->power, NEEDED_MAX) : 0;
+	n = e->sd > 0 ? stats__needed(e->paired, gap / e->sd, level, c->policy->power,
+				      NEEDED_MAX) : 0;
 	return n && n <= have ? have + 1 : n;
 }
 

@@ -241,7 +241,8 @@ static struct coverage coverage(size_t n, enum shape shape)
 
 		draw(&r, a, n, 0.1, shape);
 		draw(&r, b, n, 0.1, shape);
-		if (stats__welch_ratio(a, n, b, n, CONF, &t) || stats__hl_ratio(a, n, b, n, CONF, &h))
+		if (stats__welch_ratio(a, n, b, n, CONF, &t) ||
+		    stats__hl_ratio(a, n, b, n, CONF, &h))
 			abort();
 		c.welch += t.lo <= 1 && t.hi >= 1;
 		c.rank += h.lo <= 1 && h.hi >= 1;

@@ -208,7 +208,7 @@ static double gauss(uint64_t *state)
 	return sqrt(-2 * log(u[0])) * cos(6.283185307179586 * u[1]);
 }
 
-/* ABBA blocks of a fake workload whose runtime is log-normal; migrc takes `factor` times as long. */
+/* ABBA blocks of a fake workload, its runtime log-normal; migrc takes `factor` times as long. */
 static void add_noisy(struct world *w, int blocks, double cv, double factor, uint64_t seed)
 {
 	uint64_t rng = seed * 2654435761u + 17;
@@ -273,7 +273,7 @@ static void test_same_against_same(void **state)
 	}
 	if (worse > 5)
 		fail_msg("%d of 100 are called a regression", worse);
-	/* Nor is it silent for ever: with this noise seven blocks mostly show that nothing changed. */
+	/* Nor is it always undecided: with this noise seven blocks can show that nothing changed. */
 	assert_true(good >= 30);
 }
 
@@ -620,7 +620,7 @@ static void test_hostile_strings(void **state)
 	assert_int_equal(gate(w, RUNTIME, &printed, "--allow-mismatch", NULL, NULL), EXIT_GOOD);
 	for (const char *s = printed; *s; s++)
 		lines += *s == '\n';
-	/* lost-events is not asked for: the metric and the summary, and nothing that a name broke. */
+	/* The metric and the summary, and nothing that a name broke. */
 	assert_int_equal(lines, 2 + (strstr(printed, "warning") != NULL));
 	free(printed);
 	assert_int_equal(gate(w, RUNTIME, &printed, "--explain", "metric.runtime", "--allow-mismatch"),
