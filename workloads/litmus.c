@@ -64,7 +64,7 @@ static void print_result(const struct litmus_test *t, const char *without,
 	};
 	char deferred[32] = "-";
 
-	printf("%-20s %-8s ", t->name, without);
+	printf("%-20s %-13s ", t->name, without);
 	if (r->err) {
 		printf("could not be run: %s\n", strerror(-r->err));
 		return;
@@ -109,22 +109,31 @@ static int skip_hooks(unsigned int mask)
 	return litmus__write_file(SKIP_FILE, text);
 }
 
+static int run_without(struct litmus *l, const struct litmus_test *t, unsigned int mask,
+		       struct tally *tally)
+{
+	char names[64];
+	int err = skip_hooks(mask), back;
+
+	litmus__hook_names(mask, names, sizeof(names));
+	if (!err)
+		run_one(l, t, names, tally);
+	back = skip_hooks(0);
+	return err ? err : back;
+}
+
 /* The same test without each of its guards in turn: it must see violations. */
 static int run_broken(struct litmus *l, const struct litmus_test *t, struct tally *tally)
 {
 	int err = 0;
 
-	if (!t->hooks)
-		printf("%-20s %-8s no hook: %s\n", t->name, "", t->why);
-	for (unsigned int hook = 0; hook < LITMUS_HOOKS && !err; hook++) {
-		if (!(t->hooks & LITMUS_BIT(hook)))
-			continue;
-		err = skip_hooks(LITMUS_BIT(hook));
-		if (!err)
-			run_one(l, t, litmus__hook_name(hook), tally);
-		if (!err)
-			err = skip_hooks(0);
-	}
+	if (t->why)
+		printf("%-20s %-13s no hook: %s\n", t->name, "", t->why);
+	for (unsigned int hook = 0; hook < LITMUS_HOOKS && !err; hook++)
+		if (t->hooks & LITMUS_BIT(hook))
+			err = run_without(l, t, LITMUS_BIT(hook), tally);
+	if (!err && t->together)
+		err = run_without(l, t, t->together, tally);
 	if (err)
 		wl_err("%s: %s; run it as root", SKIP_FILE, strerror(-err));
 	return err ? WL_EXIT_USAGE : 0;
@@ -178,7 +187,7 @@ static int run_comparing(struct litmus *l, struct tally *tally)
 		return WL_EXIT_USAGE;
 	}
 	wl_proto__metric(stdout, "differ", (double)(after - before), "folios", WL_LOWER, WL_COUNT);
-	printf("%-20s %-8s sources that differed when they were let go: %" PRIu64 "  %s\n", "compare", "",
+	printf("%-20s %-13s sources that differed when they were let go: %" PRIu64 "  %s\n", "compare", "",
 	       after - before, after == before ? "ok" : "FAILED");
 	*(after == before ? &tally->passed : &tally->failed) += 1;
 	return ret;

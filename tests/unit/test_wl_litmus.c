@@ -87,6 +87,21 @@ static void hooks_have_names(void **state)
 	assert_string_equal(litmus__hook_name(13), "drain");
 }
 
+static void masks_have_names(void **state)
+{
+	char text[64], small[8];
+
+	(void)state;
+	litmus__hook_names(0, text, sizeof(text));
+	assert_string_equal(text, "");
+	litmus__hook_names(LITMUS_BIT(LITMUS_WP), text, sizeof(text));
+	assert_string_equal(text, "wp");
+	litmus__hook_names(LITMUS_BIT(LITMUS_UFFD) | LITMUS_BIT(LITMUS_SHMEM), text, sizeof(text));
+	assert_string_equal(text, "uffd+shmem");
+	litmus__hook_names((1U << LITMUS_HOOKS) - 1, small, sizeof(small));
+	assert_string_equal(small, "wp+faul");
+}
+
 /* Every hook has a test that must fail without it, and every test has a hook or a reason. */
 static void the_table_is_whole(void **state)
 {
@@ -96,10 +111,10 @@ static void the_table_is_whole(void **state)
 	for (; litmus__test(n); n++) {
 		const struct litmus_test *t = litmus__test(n);
 
-		hooks |= t->hooks;
+		hooks |= t->hooks | t->together;
 		assert_non_null(t->write);
-		assert_true(!t->hooks == !!t->why);
-		assert_int_equal(t->hooks >> LITMUS_HOOKS, 0);
+		assert_true(!(t->hooks | t->together) == !!t->why);
+		assert_int_equal((t->hooks | t->together) >> LITMUS_HOOKS, 0);
 		assert_false(t->flags & LITMUS_ZEROES && t->flags & LITMUS_KEEPS);
 		for (unsigned int i = 0; i < n; i++)
 			assert_string_not_equal(t->name, litmus__test(i)->name);
@@ -115,7 +130,8 @@ int main(void)
 		cmocka_unit_test(with_guards_it_passes_without_violations),
 		cmocka_unit_test(without_a_guard_it_passes_with_violations),
 		cmocka_unit_test(what_did_not_happen_is_no_pass), cmocka_unit_test(pagemap_entries),
-		cmocka_unit_test(hooks_have_names), cmocka_unit_test(the_table_is_whole),
+		cmocka_unit_test(hooks_have_names), cmocka_unit_test(masks_have_names),
+		cmocka_unit_test(the_table_is_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,6 +70,8 @@ struct litmus {
 	pid_t child;			/* by tests that have one */
 	int to_child, from_child;
 	struct litmus_ring ring;
+	uint64_t bad_blocks;		/* memory blocks that cannot be taken offline */
+	size_t filled;			/* bytes of other that are in use to keep out of those */
 	struct litmus_knob knobs[12];
 	unsigned int nr_knobs;
 };
@@ -99,6 +101,7 @@ struct litmus_test {
 	int (*cleanup)(struct litmus *l);	/* after the reader has looked */
 	int (*end)(struct litmus *l);		/* once */
 	unsigned int hooks;			/* without any one of these the test must fail */
+	unsigned int together;			/* and without all of these, where each is enough */
 	const char *why;			/* no hook is needed */
 };
 
@@ -122,6 +125,8 @@ enum litmus_verdict {
  */
 enum litmus_verdict litmus__judge(const struct litmus_result *r, bool broken);
 const char *litmus__hook_name(unsigned int hook);
+/* "wp+fault" for their bits; cut off where it does not fit. */
+void litmus__hook_names(unsigned int mask, char *text, size_t size);
 /* Of an entry of /proc/PID/pagemap: neither present nor empty, as during a migration; its frame. */
 bool litmus__entry_swapped(uint64_t entry);
 uint64_t litmus__entry_pfn(uint64_t entry);
@@ -141,8 +146,8 @@ void litmus__run(struct litmus *l, const struct litmus_test *t, unsigned int rou
 		 struct litmus_result *r);
 /* Demotes the memory under test through memory.reclaim. */
 int litmus__demote(struct litmus *l);
-/* Moves its first bytes to a node by move_pages(2), in one batch. */
-int litmus__move_to(struct litmus *l, size_t bytes, int node);
+/* Moves a part of it to a node by move_pages(2), in one batch. */
+int litmus__move_to(struct litmus *l, size_t from, size_t bytes, int node);
 /* Node that the first page is on now, or -errno. */
 int litmus__page_node(struct litmus *l);
 volatile uint64_t *litmus__own_word(struct litmus *l);

@@ -270,24 +270,14 @@ static int write_swapped(struct litmus *l, uint64_t value)
  *	reads source?					writes the other pages out; flushes
  *
  * To get that far the page must be exclusive, clean and read-only in a writable mapping: swapped in
- * (clean), shared by fork(2) (read-only), and then unshared by a pin for reading. As the oldest of
- * its batch it is unmapped first.
+ * (clean), shared with the child by its fork (read-only), and then unshared by a pin for reading. As
+ * the oldest of its batch it is unmapped first.
  */
 static const char *lacks_swap_race(struct litmus *l)
 {
 	if (process_vm_readv(getpid(), NULL, 0, NULL, 0, 0) < 0)
 		return "CONFIG_CROSS_MEMORY_ATTACH";
 	return litmus__cpus() > LITMUS_CPU_OTHER ? lacks_swap(l) : "a third CPU";
-}
-
-/* Read-only since then, and exclusive no more: every page has been in the table of a child. */
-static int share_all(void)
-{
-	pid_t pid = fork();
-
-	if (!pid)
-		_exit(0);
-	return pid < 0 || waitpid(pid, NULL, 0) != pid ? -errno : 0;
 }
 
 /* Exclusive again, but still read-only. */
@@ -322,12 +312,11 @@ static int prepare_swap_race(struct litmus *l)
 		return -errno;
 	for (size_t at = 0; at < l->bytes; at += l->page)
 		(void)*(volatile char *)(l->map + at);
-	err = share_all();
+	err = litmus__child(l, NULL, reclaim_on_and_on);
+	/* After that fork, which shares it. */
 	if (!err)
 		err = unshare_first(l);
-	if (!err && pipe2(l->pipe, O_CLOEXEC))
-		err = -errno;
-	return err ? err : litmus__child(l, NULL, reclaim_on_and_on);
+	return err || !pipe2(l->pipe, O_CLOEXEC) ? err : -errno;
 }
 
 static int write_swap_race(struct litmus *l, uint64_t value)
@@ -392,7 +381,17 @@ static int begin_collapse(struct litmus *l)
 	return litmus__defer_syscalls(l);
 }
 
-/* The first page is read-only since a fork; the others are written again. */
+/* Read-only: every page has been in the table of a child. */
+static int share_all(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	return pid < 0 || waitpid(pid, NULL, 0) != pid ? -errno : 0;
+}
+
+/* The first page is read-only since then; the others are written again. */
 static int prepare_collapse(struct litmus *l)
 {
 	int err = share_all();
@@ -404,7 +403,7 @@ static int prepare_collapse(struct litmus *l)
 
 static int move_first(struct litmus *l)
 {
-	int err = litmus__move_to(l, l->page, l->slow);
+	int err = litmus__move_to(l, 0, l->page, l->slow);
 
 	l->moved = litmus__page_node(l) == l->slow;
 	return err;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What is pure in the litmus tests. */
+#include <stdio.h>
+
 #include "workloads/lib/litmus.h"
 
 static const char *const hook_names[] = {
@@ -12,6 +14,17 @@ _Static_assert(sizeof(hook_names) / sizeof(hook_names[0]) == LITMUS_HOOKS, "a na
 const char *litmus__hook_name(unsigned int hook)
 {
 	return hook < LITMUS_HOOKS ? hook_names[hook] : NULL;
+}
+
+void litmus__hook_names(unsigned int mask, char *text, size_t size)
+{
+	size_t at = 0;
+
+	text[0] = '\0';
+	for (unsigned int hook = 0; hook < LITMUS_HOOKS && at < size; hook++)
+		if (mask & LITMUS_BIT(hook))
+			at += (size_t)snprintf(text + at, size - at, "%s%s", at ? "+" : "",
+					       hook_names[hook]);
 }
 
 enum litmus_verdict litmus__judge(const struct litmus_result *r, bool broken)

@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <numaif.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -128,17 +130,60 @@ static int write_after_exec(struct litmus *l, uint64_t value)
 
 /* ---- the source is given to somebody else --------------------------------------------------- */
 
-#define TAKEN_BYTES	(4UL << 20)
+#define TAKEN_BYTES	(32UL << 20)
+#define TAKEN_STEP	(1UL << 20)
 
-/* What is freed next is allocated first: among so much there is the source, if it was freed. */
+static int page_pfn(struct litmus *l, uint64_t *pfn)
+{
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC), err;
+	uint64_t entry;
+
+	if (fd < 0)
+		return -errno;
+	err = litmus__pagemap(fd, l->map, &entry);
+	close(fd);
+	*pfn = err ? 0 : litmus__entry_pfn(entry);
+	return err || *pfn ? err : -EIO;
+}
+
+static int move_noting_source(struct litmus *l)
+{
+	uint64_t pfn;
+	int err = page_pfn(l, &pfn);
+
+	atomic_store(&l->sh->addr, pfn);
+	return err ? err : litmus__demote(l);
+}
+
+/* 1 if the source is among the pages at p. */
+static int has_source(struct litmus *l, int fd, const char *p)
+{
+	uint64_t entry, pfn = atomic_load(&l->sh->addr);
+	int err = 0;
+
+	for (size_t at = 0; at < TAKEN_STEP && !err; at += l->page) {
+		err = litmus__pagemap(fd, p + at, &entry);
+		if (!err && litmus__entry_pfn(entry) == pfn)
+			return 1;
+	}
+	return err;
+}
+
+/* Until the source is found, if it was freed. */
 static int take_memory(struct litmus *l, uint64_t value)
 {
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC), found = 0;
+
 	(void)value;
 	l->other = mmap(NULL, TAKEN_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (l->other == MAP_FAILED)
+	if (fd < 0 || l->other == MAP_FAILED)
 		return -errno;
-	memset(l->other, 0xff, TAKEN_BYTES);
-	return 0;
+	for (size_t at = 0; at < TAKEN_BYTES && !found; at += TAKEN_STEP) {
+		memset(l->other + at, 0xff, TAKEN_STEP);
+		found = has_source(l, fd, l->other + at);
+	}
+	close(fd);
+	return found < 0 ? found : 0;
 }
 
 static int give_memory(struct litmus *l)
@@ -154,38 +199,58 @@ static const char *lacks_migrc(struct litmus *l)
 	return access(DRAIN, W_OK) ? "CONFIG_MIGRC" : NULL;
 }
 
-/* Flushes while pages are demoted, one after the other: some are in flight when a page is added. */
-static int flush_on_and_on(struct litmus *l, uint64_t value)
+/* Flushes for the second page, while the first one is on its way. */
+static int flush_once(struct litmus *l, uint64_t value)
 {
-	int fd = open(DRAIN, O_WRONLY | O_CLOEXEC), err = 0;
+	unsigned long long turn;
 
-	(void)value;
-	if (fd < 0)
-		return -errno;
 	atomic_store(&l->sh->ready, true);
-	while (!err && !atomic_load(&l->sh->over))
-		err = pwrite(fd, "1", 1, 0) == 1 ? 0 : -errno;
-	close(fd);
-	return err;
+	while (!atomic_load(&l->sh->go))
+		;
+	turn = wl_now_ns() + value * 37 % 31 * 20000;
+	while (wl_now_ns() < turn)
+		;
+	return litmus__write_file(DRAIN, "1");
+}
+
+static int begin_second_page(struct litmus *l)
+{
+	static const char c;
+	int err = pwrite(l->fd, &c, 1, (off_t)l->page) == 1 ? 0 : -errno;
+
+	return err ? err : litmus__defer_syscalls(l);
 }
 
 static int child_flushing(struct litmus *l)
 {
-	int err = litmus__child(l, NULL, flush_on_and_on);
+	int err;
 
+	(void)*(volatile char *)(l->map + l->page);
+	err = litmus__child(l, NULL, flush_once);
+	return err ? err : litmus__ask(l, l->value);
+}
+
+static int move_in_flight(struct litmus *l)
+{
+	uint64_t pfn;
+	int err = page_pfn(l, &pfn);
+
+	atomic_store(&l->sh->addr, pfn);
 	if (!err)
-		err = litmus__ask(l, 0);
+		err = litmus__move_to(l, l->page, l->page, l->slow);
 	while (!err && !atomic_load(&l->sh->ready))
 		;
+	atomic_store(&l->sh->go, true);
+	if (!err)
+		err = litmus__move_to(l, 0, l->page, l->slow);
+	l->moved = litmus__page_node(l) == l->slow;
 	return err;
 }
 
 static int end_flushing(struct litmus *l)
 {
-	int err, late;
+	int err = l->child ? litmus__answer(l) : 0, late;
 
-	atomic_store(&l->sh->over, true);
-	err = litmus__answer(l);
 	late = litmus__end_child(l);
 	err = err ? err : late;
 	late = give_memory(l);
@@ -194,22 +259,20 @@ static int end_flushing(struct litmus *l)
 
 /* ---- two writers, one flush ------------------------------------------------------------------ */
 
+/* The first writer, by a mapping: write(2) would keep the second one from the file. */
+static int map_second_page(struct litmus *l)
+{
+	l->other = mmap(NULL, l->page, PROT_READ | PROT_WRITE, MAP_SHARED, l->fd, (off_t)l->page);
+	return l->other == MAP_FAILED ? -errno : 0;
+}
+
 static int write_second_page(struct litmus *l, uint64_t value)
 {
-	ssize_t n;
-
 	atomic_store(&l->sh->ready, true);
 	while (!atomic_load(&l->sh->go))
 		;
-	n = pwrite(l->fd, &value, sizeof(value), (off_t)l->page);
-	return n == sizeof(value) ? 0 : n < 0 ? -errno : -EIO;
-}
-
-static int begin_two(struct litmus *l)
-{
-	static const char c;
-
-	return pwrite(l->fd, &c, 1, (off_t)l->page) == 1 ? 0 : -errno;
+	*(volatile uint64_t *)l->other = value;
+	return 0;
 }
 
 static int child_second(struct litmus *l)
@@ -217,25 +280,41 @@ static int child_second(struct litmus *l)
 	int err;
 
 	(void)*(volatile char *)(l->map + l->page);
-	err = litmus__child(l, NULL, write_second_page);
+	err = litmus__child(l, map_second_page, write_second_page);
 	return err ? err : litmus__ask(l, 0);
 }
 
-/* The child's write flushes for both pages; this one comes while that is in flight, or about. */
+/* Sleeping, for the child to have a CPU: until its flush has begun, or 20 ms. */
+static int await_flush(uint64_t before)
+{
+	double limit = wl_now() + 0.02;
+	uint64_t now = before;
+	int err = 0;
+
+	while (!err && now == before && wl_now() < limit) {
+		usleep(100);
+		err = litmus__vmstat("migrc_flushes", &now);
+	}
+	return err;
+}
+
+/*
+ * The child's write flushes for both pages. This one comes when that flush has begun, or, in every
+ * other round, at any time in its first 3 ms.
+ */
 static int write_behind(struct litmus *l, uint64_t value)
 {
-	unsigned long long turn;
-	int err;
+	uint64_t round = value / 2, before;
+	int err = litmus__vmstat("migrc_flushes", &before);
 
-	while (!atomic_load(&l->sh->ready))
+	while (!err && !atomic_load(&l->sh->ready))
 		;
 	atomic_store(&l->sh->go, true);
-	/* From at once to 300 us later, another one in each round. */
-	turn = wl_now_ns() + value % 31 * 10000;
-	while (wl_now_ns() < turn)
-		;
-	err = litmus__pwrite(l, value);
-	return err;
+	if (!err && round % 2)
+		err = await_flush(before);
+	else
+		usleep((useconds_t)(round * 37 % 31 * 100));
+	return err ? err : litmus__pwrite(l, value);
 }
 
 static int end_two(struct litmus *l)
@@ -247,7 +326,9 @@ static int end_two(struct litmus *l)
 
 /* ---- the source's memory block is taken offline ---------------------------------------------- */
 
-#define BLOCKS	"/sys/devices/system/memory/"
+#define BLOCKS		"/sys/devices/system/memory/"
+#define FILL_BYTES	(256UL << 20)
+#define FILL_STEP	(4UL << 20)
 
 static int block_state(uint64_t block, const char *state)
 {
@@ -260,21 +341,24 @@ static int block_state(uint64_t block, const char *state)
 /* Number of the block that the page under test is in. */
 static int page_block(struct litmus *l, uint64_t *block)
 {
-	char text[32] = "0x";
-	uint64_t bytes, entry;
-	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC), err;
-	int size = open(BLOCKS "block_size_bytes", O_RDONLY | O_CLOEXEC);
+	char text[32];
+	uint64_t bytes, pfn;
+	int fd = open(BLOCKS "block_size_bytes", O_RDONLY | O_CLOEXEC), err;
+	ssize_t n;
 
-	err = fd < 0 || size < 0 || read(size, text + 2, sizeof(text) - 3) <= 0 ? -errno : 0;
-	if (!err)
-		err = litmus__pagemap(fd, l->map, &entry);
+	if (fd < 0)
+		return -errno;
+	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
-	close(size);
-	if (err)
-		return err;
-	if (sscanf(text, "%" SCNx64, &bytes) != 1 || !litmus__entry_pfn(entry))
+	if (n <= 0)
 		return -EIO;
-	*block = litmus__entry_pfn(entry) * l->page / bytes;
+	text[n] = '\0';
+	/* Hexadecimal, and does not say so. */
+	bytes = strtoull(text, NULL, 16);
+	err = page_pfn(l, &pfn);
+	if (err || !bytes)
+		return err ? err : -EIO;
+	*block = pfn * l->page / bytes;
 	return 0;
 }
 
@@ -288,11 +372,46 @@ static const char *lacks_offline(struct litmus *l)
 	return NULL;
 }
 
-/* On the slow node, which has blocks without a page that cannot move; the pending set is empty. */
+/* For what is used up on the slow node, see prepare_block(). */
+static int begin_offline(struct litmus *l)
+{
+	unsigned long nodes = 1UL << l->slow;
+
+	l->bad_blocks = 0;
+	l->filled = 0;
+	l->other = mmap(NULL, FILL_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (l->other == MAP_FAILED || mbind(l->other, FILL_BYTES, MPOL_BIND, &nodes, 64, 0))
+		return -errno;
+	return litmus__defer_syscalls(l);
+}
+
+static int end_offline(struct litmus *l)
+{
+	return munmap(l->other, FILL_BYTES) ? -errno : 0;
+}
+
+/*
+ * On the slow node, with an empty pending set. Blocks that two nodes share, that have a hole or a page
+ * that cannot move are no use: what is free there is used up, until the page gets another place.
+ */
 static int prepare_block(struct litmus *l)
 {
-	int err = litmus__move_to(l, l->bytes, l->slow);
+	uint64_t block;
+	int err;
 
+	(void)*litmus__own_word(l);
+	err = litmus__move_to(l, 0, l->page, l->slow);
+	if (!err)
+		err = page_block(l, &block);
+	while (!err && l->bad_blocks >> block % 64 & 1 && l->filled < FILL_BYTES) {
+		err = litmus__move_to(l, 0, l->page, l->fast);
+		memset(l->other + l->filled, 1, FILL_STEP);
+		l->filled += FILL_STEP;
+		if (!err)
+			err = litmus__move_to(l, 0, l->page, l->slow);
+		if (!err)
+			err = page_block(l, &block);
+	}
 	if (!err && !access(DRAIN, W_OK))
 		err = litmus__write_file(DRAIN, "1");
 	return err;
@@ -306,7 +425,7 @@ static int move_from_block(struct litmus *l)
 	if (err)
 		return err;
 	atomic_store(&l->sh->addr, block);
-	err = litmus__move_to(l, l->bytes, l->fast);
+	err = litmus__move_to(l, 0, l->bytes, l->fast);
 	l->moved = litmus__page_node(l) == l->fast;
 	return err;
 }
@@ -320,13 +439,16 @@ static int write_offline(struct litmus *l, uint64_t value)
 	uint64_t block = atomic_load(&l->sh->addr);
 	int err = block_state(block, "offline");
 
-	if (err == -EBUSY) {
-		if (access(DRAIN, W_OK) || litmus__write_file(DRAIN, "1"))
-			return LITMUS_MISSED;
-		err = block_state(block, "offline");
-		if (err == -EBUSY)
-			return LITMUS_MISSED;
-		atomic_fetch_add(&l->sh->violations, 1);
+	if (err == -EBUSY && !access(DRAIN, W_OK)) {
+		err = litmus__write_file(DRAIN, "1");
+		if (!err)
+			err = block_state(block, "offline");
+		if (!err)
+			atomic_fetch_add(&l->sh->violations, 1);
+	}
+	if (err == -EBUSY || err == -EINVAL) {
+		l->bad_blocks |= 1ULL << block % 64;
+		return LITMUS_MISSED;
 	}
 	if (!err)
 		err = block_state(block, "online");
@@ -342,16 +464,17 @@ const struct litmus_test litmus_life_tests[] = {
 	  .hooks = LITMUS_BIT(LITMUS_SHMEM) },
 	{ .name = "child-exec", .prepare = child_executing, .write = write_after_exec,
 	  .hooks = LITMUS_BIT(LITMUS_SHMEM) },
-	{ .name = "source-reuse", .flags = LITMUS_KEEPS, .write = take_memory,
-	  .cleanup = give_memory, .hooks = LITMUS_BIT(LITMUS_EARLY) },
-	{ .name = "source-reuse-race", .flags = LITMUS_KEEPS, .lacks = lacks_migrc,
-	  .prepare = child_flushing, .write = take_memory, .cleanup = end_flushing,
+	{ .name = "source-reuse", .flags = LITMUS_KEEPS, .move = move_noting_source,
+	  .write = take_memory, .cleanup = give_memory, .hooks = LITMUS_BIT(LITMUS_EARLY) },
+	{ .name = "source-reuse-race", .flags = LITMUS_KEEPS, .pages = 2, .lacks = lacks_migrc,
+	  .begin = begin_second_page, .prepare = child_flushing, .move = move_in_flight,
+	  .write = take_memory, .cleanup = end_flushing,
 	  .hooks = LITMUS_BIT(LITMUS_EARLY) },
-	{ .name = "two-writers", .pages = 2, .lacks = lacks_migrc, .begin = begin_two,
+	{ .name = "two-writers", .pages = 2, .lacks = lacks_migrc, .begin = begin_second_page,
 	  .prepare = child_second, .write = write_behind, .cleanup = end_two,
 	  .hooks = LITMUS_BIT(LITMUS_INFLIGHT) },
 	{ .name = "memory-offline", .max_rounds = 5, .lacks = lacks_offline,
-	  .begin = litmus__defer_syscalls, .prepare = prepare_block, .move = move_from_block,
-	  .write = write_offline, .hooks = LITMUS_BIT(LITMUS_DRAIN) },
+	  .begin = begin_offline, .prepare = prepare_block, .move = move_from_block,
+	  .write = write_offline, .end = end_offline, .hooks = LITMUS_BIT(LITMUS_DRAIN) },
 	{ 0 }
 };

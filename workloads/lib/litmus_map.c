@@ -325,7 +325,7 @@ static int move_remap(struct litmus *l)
 	while (!err && !atomic_load(&l->sh->ready))
 		;
 	if (!err)
-		err = litmus__move_to(l, l->bytes, l->slow);
+		err = litmus__move_to(l, 0, l->bytes, l->slow);
 	atomic_store(&l->sh->over, true);
 	l->moved = litmus__page_node(l) == l->slow;
 	return err;
@@ -356,14 +356,14 @@ const struct litmus_test litmus_map_tests[] = {
 	  .write = write_vm_writev, .cleanup = litmus__end_child, .hooks = WP_FAULT },
 	{ .name = "child-uffd-continue", .lacks = lacks_uffd, .prepare = child_continue,
 	  .write = litmus__write_by_child, .cleanup = litmus__end_child,
-	  .hooks = LITMUS_BIT(LITMUS_WP) | LITMUS_BIT(LITMUS_UFFD) },
+	  .together = LITMUS_BIT(LITMUS_SHMEM) | LITMUS_BIT(LITMUS_UFFD) },
 	{ .name = "child-uffd-unprotect", .lacks = lacks_uffd, .prepare = child_unprotect,
 	  .write = litmus__write_by_child, .cleanup = litmus__end_child,
 	  .hooks = LITMUS_BIT(LITMUS_WP) },
 	{ .name = "child-numa-hint", .max_rounds = 20, .lacks = lacks_balancing,
 	  .begin = begin_balancing, .prepare = child_hint, .write = litmus__write_by_child,
 	  .cleanup = litmus__end_child, .hooks = LITMUS_BIT(LITMUS_WP) | LITMUS_BIT(LITMUS_NUMA) },
-	{ .name = "child-remap", .pages = 256, .lacks = lacks_cpu, .begin = begin_remap,
+	{ .name = "child-remap", .pages = 512, .lacks = lacks_cpu, .begin = begin_remap,
 	  .prepare = child_remap, .move = move_remap, .write = write_remap,
 	  .cleanup = litmus__end_child, .hooks = LITMUS_BIT(LITMUS_WP) | LITMUS_BIT(LITMUS_REMAP) },
 	{ 0 }

@@ -94,14 +94,14 @@ int litmus__page_node(struct litmus *l)
 	return status;
 }
 
-int litmus__move_to(struct litmus *l, size_t bytes, int node)
+int litmus__move_to(struct litmus *l, size_t from, size_t bytes, int node)
 {
 	size_t n = bytes / l->page;
 	int nodes[n], status[n];
 	void *addr[n];
 
 	for (size_t i = 0; i < n; i++) {
-		addr[i] = l->map + i * l->page;
+		addr[i] = l->map + from + i * l->page;
 		nodes[i] = node;
 	}
 	/* All: other processes map it as well. */
@@ -143,9 +143,9 @@ static int round_until_flag(struct litmus *l, const struct litmus_test *t, uint6
 	uint64_t old = 2 * round + 2;
 	int err = put_old(l, t, old);
 
+	l->value = t->flags & LITMUS_ZEROES ? 0 : t->flags & LITMUS_KEEPS ? old : old + 1;
 	if (!err && t->prepare)
 		err = t->prepare(l);
-	l->value = t->flags & LITMUS_ZEROES ? 0 : t->flags & LITMUS_KEEPS ? old : old + 1;
 	atomic_store(&l->sh->watch, l->value);
 	litmus__unpark(l);
 	if (!err)
@@ -157,7 +157,8 @@ static int round_until_flag(struct litmus *l, const struct litmus_test *t, uint6
 		publish(l, round);
 	if (!err)
 		err = t->write(l, l->value);
-	publish(l, round);
+	if (!err)
+		publish(l, round);
 	return err;
 }
 
@@ -168,10 +169,8 @@ static int run_round(struct litmus *l, const struct litmus_test *t, uint64_t rou
 
 	atomic_store(&l->sh->flag, 0);
 	err = round_until_flag(l, t, round);
-	if (err >= 0) {
-		late = wait_for(&l->sh->loads, LOADS_AFTER);
-		err = late ? late : err;
-	}
+	if (!err)
+		err = wait_for(&l->sh->loads, LOADS_AFTER);
 	atomic_store(&l->sh->flag, 0);
 	if (t->cleanup) {
 		late = t->cleanup(l);
