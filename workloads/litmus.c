@@ -6,8 +6,8 @@
  *
  *	reader, on a CPU of its own		driver, on another CPU
  *	---------------------------		----------------------
- *						put the old value, wait until the reader has read it,
- *						so that its TLB has the translation
+ *						put the old value, wait until the reader has
+ *						read it, so that its TLB has the translation
  *	load flag, load data, again and		demote the page (memory.reclaim), see that it moved
  *	again					write the new value, in the test's own way
  *						flag = round (release)
@@ -75,8 +75,8 @@ static void print_result(const struct litmus_test *t, const char *without,
 	}
 	if (r->deferred >= 0)
 		snprintf(deferred, sizeof(deferred), "%" PRId64, r->deferred);
-	printf("rounds %3u of %3u  deferred %5s  violations %6" PRIu64 "  %s\n", r->rounds, r->wanted,
-	       deferred, r->violations, words[verdict]);
+	printf("rounds %3u of %3u  deferred %5s  violations %6" PRIu64 "  %s\n", r->rounds,
+	       r->wanted, deferred, r->violations, words[verdict]);
 }
 
 static void run_one(struct litmus *l, const struct litmus_test *t, const char *without,
@@ -187,8 +187,8 @@ static int run_comparing(struct litmus *l, struct tally *tally)
 		return WL_EXIT_USAGE;
 	}
 	wl_proto__metric(stdout, "differ", (double)(after - before), "folios", WL_LOWER, WL_COUNT);
-	printf("%-20s %-13s sources that differed when they were let go: %" PRIu64 "  %s\n", "compare", "",
-	       after - before, after == before ? "ok" : "FAILED");
+	printf("%-20s %-13s sources that differed when they were let go: %" PRIu64 "  %s\n",
+	       "compare", "", after - before, after == before ? "ok" : "FAILED");
 	*(after == before ? &tally->passed : &tally->failed) += 1;
 	return ret;
 }
@@ -196,23 +196,26 @@ static int run_comparing(struct litmus *l, struct tally *tally)
 /* ---- main --------------------------------------------------------------------------------- */
 
 static const struct argp_option options[] = {
-	{ "rounds", 'r', "N", 0, "Rounds of each test that count (default: 60; slow tests: fewer)", 0 },
+	{ "rounds", 'r', "N", 0, "Rounds of each test that count (default: 60; slow tests: "
+	  "fewer)", 0 },
 	{ "test", 'T', "NAME", 0, "Only this test", 0 },
 	{ "break", 'b', NULL, 0, "Run each test without each of its guards: it must fail then "
 	  "(CONFIG_MIGRC_DEBUG; corrupts what it writes)", 0 },
-	{ "compare", 'm', NULL, 0, "Also let the kernel compare what it releases with where it was moved "
-	  "to (CONFIG_MIGRC_DEBUG)", 0 },
+	{ "compare", 'm', NULL, 0, "Also let the kernel compare what it releases with where it "
+	  "was moved to (CONFIG_MIGRC_DEBUG)", 0 },
 	{ "list", 'l', NULL, 0, "Names of the tests", 0 },
-	{ "cgroup-root", 'c', "DIR", 0, "cgroup v2 to make a group in (default: /sys/fs/cgroup)", 0 },
+	{ "cgroup-root", 'c', "DIR", 0, "cgroup v2 to make a group in (default: "
+	  "/sys/fs/cgroup)", 0 },
 	{ 0 }
 };
 
 static const char doc[] =
 	"Tests whether a CPU can read the source of a migration after its destination was written."
-	"\vNeeds root, two CPUs, two memory tiers with demotion enabled, and cgroup v2. Exit code 1 if "
-	"a test saw what it must not, or could not get its page moved. Tests for which the kernel or "
-	"the machine lacks something say so, and count as skipped. It changes and restores sysctls, "
-	"uses /dev/ram0 as swap, and takes memory blocks offline and back: for a guest.\n\n"
+	"\vNeeds root, two CPUs, two memory tiers with demotion enabled, and cgroup v2. Exit code "
+	"1 if a test saw what it must not, or could not get its page moved. Tests for which the "
+	"kernel or the machine lacks something say so, and count as skipped. It changes and "
+	"restores sysctls, uses /dev/ram0 as swap, and takes memory blocks offline and back: for a "
+	"guest.\n\n"
 	"EXAMPLES:\n"
 	"  litmus                       all tests\n"
 	"  litmus -T pwrite -r 500      one of them, longer\n"
@@ -257,7 +260,8 @@ static int setup(struct litmus *l)
 	err = wl_node__choose(&l->fast, &l->slow);
 	if (err)
 		return err;
-	if ((conf.broken && access(SKIP_FILE, W_OK)) || (conf.compare && access(COMPARE_FILE, W_OK))) {
+	if ((conf.broken && access(SKIP_FILE, W_OK)) ||
+	    (conf.compare && access(COMPARE_FILE, W_OK))) {
 		wl_err("%s: %s; it needs a kernel with CONFIG_MIGRC_DEBUG",
 		       conf.broken ? "--break" : "--compare", strerror(errno));
 		return WL_EXIT_UNSUPPORTED;

@@ -57,7 +57,7 @@ struct litmus {
 	struct litmus_shared *sh;
 	struct wl_cgroup cg;
 	int fast, slow;			/* nodes */
-	size_t page, bytes;		/* bytes: of the memory under test, whose first page counts */
+	size_t page, bytes;		/* bytes: of the memory; its first page is tested */
 	int fd;				/* of the file under test; -1: anonymous memory */
 	char *map;			/* the reader's mapping */
 	uint64_t value;			/* that this round writes */
@@ -77,9 +77,9 @@ struct litmus {
 };
 
 enum {
-	LITMUS_ANON = 1,		/* private anonymous memory, else a memfd mapped read-only */
+	LITMUS_ANON = 1,		/* private anonymous memory, else a memfd */
 	LITMUS_ZEROES = 2,		/* the write can only write zeroes */
-	LITMUS_KEEPS = 4,		/* nothing is written: the reader must go on seeing the old value */
+	LITMUS_KEEPS = 4,		/* nothing is written: the old value must stay */
 	LITMUS_PRIVATE = 8,		/* the file is mapped privately */
 };
 
@@ -91,7 +91,7 @@ struct litmus_test {
 	const char *name;
 	unsigned int flags;
 	unsigned int pages;			/* of the memory under test; 0: one */
-	unsigned int max_rounds;		/* that count, for slow tests; 0: as many as asked for */
+	unsigned int max_rounds;		/* that count, for slow tests; 0: as asked for */
 	/* What this machine lacks for the test, or NULL. */
 	const char *(*lacks)(struct litmus *l);
 	int (*begin)(struct litmus *l);		/* once */

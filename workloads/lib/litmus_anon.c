@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Litmus tests of anonymous memory. What was written there is dirty: it is deferred under `ro` only. */
+/* Litmus tests of anonymous memory. What was written is dirty: it is deferred under `ro` only. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
+#include <numaif.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -46,7 +47,7 @@ static int write_force(struct litmus *l, uint64_t value)
 
 	if (fd < 0)
 		return -errno;
-	if (pwrite(fd, &value, sizeof(value), (off_t)(uintptr_t)litmus__own_word(l)) != sizeof(value))
+	if (pwrite(fd, &value, sizeof(value), (off_t)(uintptr_t)litmus__own_word(l)) < 0)
 		err = -errno;
 	close(fd);
 	return err;
@@ -257,9 +258,9 @@ static int write_swapped(struct litmus *l, uint64_t value)
 }
 
 /*
- * The race that do_swap_page() guards. Reclaim unmaps many folios before it flushes for all of them.
- * One that turns out to have another reference stays in the swap cache, and may be faulted in, and
- * written, while its old translations are there:
+ * The race that do_swap_page() guards. Reclaim unmaps many folios before it flushes for all of
+ * them. One that turns out to have another reference stays in the swap cache, and may be faulted
+ * in, and written, while its old translations are there:
  *
  *	reader		driver				child: memory.reclaim
  *	------		------				---------------------
@@ -269,9 +270,9 @@ static int write_swapped(struct litmus *l, uint64_t value)
  *			swap cache, exclusive
  *	reads source?					writes the other pages out; flushes
  *
- * To get that far the page must be exclusive, clean and read-only in a writable mapping: swapped in
- * (clean), shared with the child by its fork (read-only), and then unshared by a pin for reading. As
- * the oldest of its batch it is unmapped first.
+ * To get that far the page must be exclusive, clean and read-only in a writable mapping: swapped
+ * in (clean), shared with the child by its fork (read-only), and then unshared by a pin for
+ * reading. As the oldest of its batch it is unmapped first.
  */
 static const char *lacks_swap_race(struct litmus *l)
 {
@@ -290,15 +291,27 @@ static int unshare_first(struct litmus *l)
 	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == sizeof(word) ? 0 : -errno;
 }
 
-static int reclaim_on_and_on(struct litmus *l, uint64_t value)
+/*
+ * Reclaim begins with one page in 4096 of a list, and flushes after each helping. For it to take 17
+ * of the test's pages at once, there must be 4096 times as many on the list, and younger ones.
+ */
+#define CROWD_BYTES	(17UL * 4096 * 4096)
+
+static int reclaim_from_crowd(struct litmus *l, uint64_t value)
 {
+	unsigned long nodes = 1UL << l->slow;
 	int err = 0;
 
 	(void)value;
-	atomic_store(&l->sh->ready, true);
-	for (int i = 0; i < 20 && !atomic_load(&l->sh->over) && (!err || err == -EAGAIN); i++)
-		err = wl_cgroup__reclaim(&l->cg, l->bytes);
+	l->other = mmap(NULL, CROWD_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			0);
+	if (l->other == MAP_FAILED || mbind(l->other, CROWD_BYTES, MPOL_BIND, &nodes, 64, 0))
+		return -errno;
+	for (size_t at = 0; at < CROWD_BYTES; at += l->page)
+		l->other[at] = 1;
+	err = wl_cgroup__reclaim(&l->cg, l->bytes);
 	atomic_store(&l->sh->go, true);
+	munmap(l->other, CROWD_BYTES);
 	return err == -EAGAIN ? 0 : err;
 }
 
@@ -312,11 +325,29 @@ static int prepare_swap_race(struct litmus *l)
 		return -errno;
 	for (size_t at = 0; at < l->bytes; at += l->page)
 		(void)*(volatile char *)(l->map + at);
-	err = litmus__child(l, NULL, reclaim_on_and_on);
+	err = litmus__child(l, NULL, reclaim_from_crowd);
 	/* After that fork, which shares it. */
 	if (!err)
 		err = unshare_first(l);
 	return err || !pipe2(l->pipe, O_CLOEXEC) ? err : -errno;
+}
+
+/* In one batch and in order. Reclaim, asked again, would begin to swap, and flush for it. */
+static int move_swap_race(struct litmus *l)
+{
+	int err = madvise(l->map, l->bytes, MADV_COLD) ? -errno : 0;
+
+	if (!err)
+		err = litmus__move_to(l, 0, l->bytes, l->slow);
+	l->moved = litmus__page_node(l) == l->slow;
+	return err;
+}
+
+static int begin_swap_race(struct litmus *l)
+{
+	int err = litmus__defer_syscalls(l);
+
+	return err ? err : begin_swap(l);
 }
 
 static int write_swap_race(struct litmus *l, uint64_t value)
@@ -344,8 +375,7 @@ static int cleanup_swap_race(struct litmus *l)
 {
 	int err, late;
 
-	atomic_store(&l->sh->over, true);
-	err = litmus__answer(l);
+	err = l->child ? litmus__answer(l) : 0;
 	late = litmus__end_child(l);
 	close(l->pipe[0]);
 	close(l->pipe[1]);
@@ -362,7 +392,8 @@ static int cleanup_swap_race(struct litmus *l)
 static const char *lacks_thp(struct litmus *l)
 {
 	(void)l;
-	return access("/sys/kernel/mm/transparent_hugepage", F_OK) ? "CONFIG_TRANSPARENT_HUGEPAGE" : NULL;
+	return access("/sys/kernel/mm/transparent_hugepage", F_OK) ?
+		"CONFIG_TRANSPARENT_HUGEPAGE" : NULL;
 }
 
 /* Memory for a huge page, instead of the test's. */
@@ -422,8 +453,8 @@ static int drop_collapsed(struct litmus *l)
 const struct litmus_test litmus_anon_tests[] = {
 	{ .name = "anon-mprotect", .flags = LITMUS_ANON, .prepare = protect_own,
 	  .write = write_own_mprotect, .why = "mprotect flushes its own mm" },
-	{ .name = "anon-proc-mem", .flags = LITMUS_ANON, .prepare = protect_own, .write = write_force,
-	  .cleanup = unprotect_own, .hooks = LITMUS_BIT(LITMUS_FORCE) },
+	{ .name = "anon-proc-mem", .flags = LITMUS_ANON, .prepare = protect_own,
+	  .write = write_force, .cleanup = unprotect_own, .hooks = LITMUS_BIT(LITMUS_FORCE) },
 	{ .name = "fork-reuse", .flags = LITMUS_ANON, .prepare = idle_child,
 	  .write = write_after_child, .hooks = LITMUS_BIT(LITMUS_WP) },
 	{ .name = "fork-copy", .flags = LITMUS_ANON, .prepare = idle_child, .write = write_copying,
@@ -444,8 +475,9 @@ const struct litmus_test litmus_anon_tests[] = {
 	{ .name = "swap-out", .flags = LITMUS_ANON, .lacks = lacks_swap, .begin = begin_swap,
 	  .prepare = prepare_clean, .write = write_swapped, .end = end_swap,
 	  .why = "reclaim flushes what it unmaps" },
-	{ .name = "swap-race", .flags = LITMUS_ANON, .pages = 32, .lacks = lacks_swap_race,
-	  .begin = begin_swap, .prepare = prepare_swap_race, .write = write_swap_race,
-	  .cleanup = cleanup_swap_race, .end = end_swap, .hooks = LITMUS_BIT(LITMUS_SWAPIN) },
+	{ .name = "swap-race", .flags = LITMUS_ANON, .pages = 32, .max_rounds = 3,
+	  .lacks = lacks_swap_race, .begin = begin_swap_race, .prepare = prepare_swap_race,
+	  .move = move_swap_race, .write = write_swap_race, .cleanup = cleanup_swap_race,
+	  .end = end_swap, .hooks = LITMUS_BIT(LITMUS_SWAPIN) },
 	{ 0 }
 };

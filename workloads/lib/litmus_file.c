@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Litmus tests that write page cache without a PTE, or through one that the kernel pinned for it. */
+/* Litmus tests that write page cache without a PTE, or through one of pinned memory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/io_uring.h>
@@ -22,11 +22,10 @@ static int short_of(ssize_t n)
 
 static int write_pwritev(struct litmus *l, uint64_t value)
 {
-	struct iovec half[2] = {
-		{ &value, sizeof(value) / 2 }, { (char *)&value + sizeof(value) / 2, sizeof(value) / 2 },
-	};
+	uint32_t *half = (uint32_t *)(void *)&value;
+	struct iovec halves[2] = { { &half[0], sizeof(*half) }, { &half[1], sizeof(*half) } };
 
-	return short_of(pwritev(l->fd, half, 2, AT));
+	return short_of(pwritev(l->fd, halves, 2, AT));
 }
 
 static int write_splice(struct litmus *l, uint64_t value)
@@ -151,7 +150,9 @@ static int end_ring(struct litmus *l)
 
 static int punch(struct litmus *l, off_t from, off_t bytes)
 {
-	return fallocate(l->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, bytes) ? -errno : 0;
+	int how = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+
+	return fallocate(l->fd, how, from, bytes) ? -errno : 0;
 }
 
 /* Zeroes a part of the page, with the word in it, in place. */

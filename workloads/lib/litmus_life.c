@@ -26,14 +26,16 @@ static int make_substitute(struct litmus *l, uint64_t value)
 	l->other_fd = memfd_create("litmus-substitute", MFD_CLOEXEC);
 	if (l->other_fd < 0 || ftruncate(l->other_fd, (off_t)l->page))
 		return -errno;
-	if (pwrite(l->other_fd, &value, sizeof(value), LITMUS_WORD * sizeof(value)) != sizeof(value))
+	if (pwrite(l->other_fd, &value, sizeof(value), LITMUS_WORD * sizeof(value)) < 0)
 		return -errno;
 	return 0;
 }
 
 static int map_at(struct litmus *l, int fd)
 {
-	return mmap(l->map, l->page, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == l->map ? 0 : -errno;
+	void *p = mmap(l->map, l->page, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0);
+
+	return p == MAP_FAILED ? -errno : 0;
 }
 
 static int write_map_fixed(struct litmus *l, uint64_t value)
@@ -69,7 +71,8 @@ static int write_mremap(struct litmus *l, uint64_t value)
 	if (p == MAP_FAILED)
 		return -errno;
 	(void)*((volatile uint64_t *)p + LITMUS_WORD);
-	return mremap(p, l->page, l->page, MREMAP_MAYMOVE | MREMAP_FIXED, l->map) == l->map ? 0 : -errno;
+	p = mremap(p, l->page, l->page, MREMAP_MAYMOVE | MREMAP_FIXED, l->map);
+	return p == MAP_FAILED ? -errno : 0;
 }
 
 static int map_again(struct litmus *l)
@@ -175,7 +178,8 @@ static int take_memory(struct litmus *l, uint64_t value)
 	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC), found = 0;
 
 	(void)value;
-	l->other = mmap(NULL, TAKEN_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	l->other = mmap(NULL, TAKEN_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			0);
 	if (fd < 0 || l->other == MAP_FAILED)
 		return -errno;
 	for (size_t at = 0; at < TAKEN_BYTES && !found; at += TAKEN_STEP) {
@@ -379,7 +383,8 @@ static int begin_offline(struct litmus *l)
 
 	l->bad_blocks = 0;
 	l->filled = 0;
-	l->other = mmap(NULL, FILL_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	l->other = mmap(NULL, FILL_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			0);
 	if (l->other == MAP_FAILED || mbind(l->other, FILL_BYTES, MPOL_BIND, &nodes, 64, 0))
 		return -errno;
 	return litmus__defer_syscalls(l);
@@ -391,8 +396,9 @@ static int end_offline(struct litmus *l)
 }
 
 /*
- * On the slow node, with an empty pending set. Blocks that two nodes share, that have a hole or a page
- * that cannot move are no use: what is free there is used up, until the page gets another place.
+ * On the slow node, with an empty pending set. Blocks that two nodes share, that have a hole or a
+ * page that cannot move are no use: what is free there is used up, until the page gets another
+ * place.
  */
 static int prepare_block(struct litmus *l)
 {
@@ -431,8 +437,8 @@ static int move_from_block(struct litmus *l)
 }
 
 /*
- * EBUSY says that something in the block cannot be moved. If it goes without what was held, then that
- * was the source.
+ * EBUSY says that something in the block cannot be moved. If it goes without what was held, then
+ * that was the source.
  */
 static int write_offline(struct litmus *l, uint64_t value)
 {

@@ -100,7 +100,8 @@ static int child_mprotect(struct litmus *l)
 static const char *lacks_vm_writev(struct litmus *l)
 {
 	(void)l;
-	return process_vm_writev(getpid(), NULL, 0, NULL, 0, 0) < 0 ? "CONFIG_CROSS_MEMORY_ATTACH" : NULL;
+	return process_vm_writev(getpid(), NULL, 0, NULL, 0, 0) < 0 ?
+		"CONFIG_CROSS_MEMORY_ATTACH" : NULL;
 }
 
 static int prepare_addressed(struct litmus *l)
@@ -146,7 +147,8 @@ static const char *lacks_uffd(struct litmus *l)
 static int register_other(struct litmus *l, uint64_t mode)
 {
 	struct uffdio_api api = {
-		.api = UFFD_API, .features = UFFD_FEATURE_MINOR_SHMEM | UFFD_FEATURE_WP_HUGETLBFS_SHMEM,
+		.api = UFFD_API,
+		.features = UFFD_FEATURE_MINOR_SHMEM | UFFD_FEATURE_WP_HUGETLBFS_SHMEM,
 	};
 	struct uffdio_register reg = { .mode = mode };
 	int err = prepare_untouched(l);
@@ -219,7 +221,8 @@ static const char *lacks_balancing(struct litmus *l)
 	(void)l;
 	if (access("/proc/sys/kernel/numa_balancing", W_OK))
 		return "CONFIG_NUMA_BALANCING";
-	return access(BALANCING "hot_threshold_ms", W_OK) ? "debugfs with CONFIG_SCHED_DEBUG" : NULL;
+	return access(BALANCING "hot_threshold_ms", W_OK) ?
+		"debugfs with CONFIG_SCHED_DEBUG" : NULL;
 }
 
 /* Scanned soon and all at once, and never hot: a promotion would flush. */
@@ -340,7 +343,8 @@ static int write_remap(struct litmus *l, uint64_t value)
 const struct litmus_test litmus_map_tests[] = {
 	{ .name = "second-mapping", .prepare = prepare_untouched, .write = write_other,
 	  .cleanup = unmap_other, .hooks = WP_FAULT },
-	{ .name = "fresh-mapping", .write = write_fresh, .cleanup = unmap_other, .hooks = WP_FAULT },
+	{ .name = "fresh-mapping", .write = write_fresh, .cleanup = unmap_other,
+	  .hooks = WP_FAULT },
 	{ .name = "fresh-read-first", .write = write_read_first, .cleanup = unmap_other,
 	  .hooks = WP_FAULT },
 	{ .name = "mprotect-other", .prepare = prepare_readonly, .write = write_mprotect,

@@ -14,8 +14,9 @@
 #include "workloads/lib/node.h"
 #include "workloads/lib/team.h"
 
-#define LOADS_BEFORE	50	/* loads of the reader that make sure that its TLB has the translation */
+#define LOADS_BEFORE	50	/* loads of the reader, so that its TLB has the page */
 #define LOADS_AFTER	2000	/* and after it may have seen the flag */
+#define READER_STACK	65536
 
 int litmus__pin(unsigned int cpu)
 {
@@ -209,29 +210,63 @@ static void close_memory(struct litmus *l)
 static int run_rounds(struct litmus *l, const struct litmus_test *t, struct litmus_result *r)
 {
 	unsigned int limit = 10 * r->wanted;
-	pthread_t thread;
 	int err, late;
 
-	/* However slow the machine is, what is deferred waits for the write, and not for the timer. */
+	/* However slow the machine is, what is deferred waits for the write, not for the timer. */
 	err = litmus__set_migrc(l, "migrc_age_ms", "60000");
 	if (!err && t->begin)
 		err = t->begin(l);
-	if (!err && pthread_create(&thread, NULL, reader, l->sh))
-		err = -EAGAIN;
-	if (!err) {
-		/* Rounds that prove nothing do not count: more of them, up to a limit. */
-		for (unsigned int i = 0; r->rounds < r->wanted && i < limit && err >= 0; i++) {
-			err = run_round(l, t, i);
-			r->rounds += !err;
-		}
-		atomic_store(&l->sh->stop, true);
-		pthread_join(thread, NULL);
+	/* Rounds that prove nothing do not count: more of them, up to a limit. */
+	for (unsigned int i = 0; r->rounds < r->wanted && i < limit && err >= 0; i++) {
+		err = run_round(l, t, i);
+		r->rounds += !err;
 	}
+	late = litmus__park(l);
+	err = err < 0 || !late ? err : late;
 	late = t->end ? t->end(l) : 0;
 	if (err >= 0)
 		err = late;
 	late = litmus__restore(l);
 	return err < 0 ? err : late;
+}
+
+/*
+ * Only what a test maps can be demoted. With the rest of the program in the same batch there would
+ * be folios that are refused, and their flush would hide a missing one: it is locked, the reader's
+ * stack with it, which is kept small for that.
+ */
+static int start_reader(struct litmus *l, pthread_t *thread)
+{
+	pthread_attr_t attr;
+	int err;
+
+	memset(l->sh, 0, sizeof(*l->sh));
+	err = pthread_attr_init(&attr);
+	if (!err)
+		err = pthread_attr_setstacksize(&attr, READER_STACK);
+	if (!err)
+		err = pthread_create(thread, &attr, reader, l->sh);
+	if (err)
+		return -err;
+	pthread_attr_destroy(&attr);
+	return wait_for(&l->sh->idle, 1);
+}
+
+static void run_with_reader(struct litmus *l, const struct litmus_test *t, struct litmus_result *r)
+{
+	pthread_t thread;
+
+	r->err = start_reader(l, &thread);
+	if (r->err)
+		return;
+	r->err = mlockall(MCL_CURRENT) ? -errno : open_memory(l, t);
+	if (!r->err) {
+		r->err = run_rounds(l, t, r);
+		close_memory(l);
+	}
+	atomic_store(&l->sh->stop, true);
+	pthread_join(thread, NULL);
+	r->violations = atomic_load(&l->sh->violations);
 }
 
 void litmus__run(struct litmus *l, const struct litmus_test *t, unsigned int rounds,
@@ -245,13 +280,7 @@ void litmus__run(struct litmus *l, const struct litmus_test *t, unsigned int rou
 	if (r->lacks)
 		return;
 	r->deferred = litmus__vmstat("migrc_deferred", &before) ? -1 : 0;
-	memset(l->sh, 0, sizeof(*l->sh));
-	r->err = open_memory(l, t);
-	if (r->err)
-		return;
-	r->err = run_rounds(l, t, r);
-	r->violations = atomic_load(&l->sh->violations);
-	close_memory(l);
+	run_with_reader(l, t, r);
 	if (!r->deferred && !litmus__vmstat("migrc_deferred", &after))
 		r->deferred = (int64_t)(after - before);
 }
@@ -288,14 +317,6 @@ int litmus__setup(struct litmus *l, const char *cgroup_root)
 	 * what is looked for. */
 	if (set_mempolicy(MPOL_PREFERRED, &nodes, sizeof(nodes) * 8)) {
 		wl_err("memory policy: %s; run it on a kernel with CONFIG_NUMA", strerror(errno));
-		return WL_EXIT_UNSUPPORTED;
-	}
-	/*
-	 * Only what a test maps from now on can be demoted. With the rest of the program in the same
-	 * batch there would be folios that are refused, and their flush would hide a missing one.
-	 */
-	if (mlockall(MCL_CURRENT)) {
-		wl_err("locked memory: %s; run it as root", strerror(errno));
 		return WL_EXIT_UNSUPPORTED;
 	}
 	err = litmus__pin(LITMUS_CPU_READER);

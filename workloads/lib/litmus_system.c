@@ -55,7 +55,8 @@ int litmus__set(struct litmus *l, const char *path, const char *value)
 	struct litmus_knob *k = &l->knobs[l->nr_knobs];
 	int err;
 
-	if (l->nr_knobs == sizeof(l->knobs) / sizeof(l->knobs[0]) || strlen(path) >= sizeof(k->path))
+	if (l->nr_knobs == sizeof(l->knobs) / sizeof(l->knobs[0]) ||
+	    strlen(path) >= sizeof(k->path))
 		return -ENOSPC;
 	err = read_text(path, k->old, sizeof(k->old));
 	if (!err)
