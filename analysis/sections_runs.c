@@ -89,7 +89,8 @@ static double body_share(const struct rd_run *rd)
 /* "fentry 5, kprobe 1, none 1" */
 static char *rungs_of(const struct rd_run *rd)
 {
-	static const char *const rungs[] = { "fentry", "kprobe", "tracepoint", "none" };
+	static const char *const rungs[] = { "fentry", "kprobe-multi", "kprobe",
+					     "tracepoint", "none" };
 	struct sbuf b = { 0 };
 
 	sbuf__add(&b, "");

@@ -50,6 +50,26 @@ static const char * const steps[] = {
 	"DROP TABLE histogram_bin_v1;\n"
 	"DROP TABLE histogram_v1;\n"
 	"PRAGMA user_version = 2;\n",
+	/* 2 to 3: kprobe-multi is a rung of its own. A CHECK cannot be changed: copied. */
+	[2] =
+	"ALTER TABLE probe RENAME TO probe_v2;\n"
+	"CREATE TABLE probe (\n"
+	"	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,\n"
+	"	name		TEXT NOT NULL,\n"
+	"	rung		TEXT NOT NULL CHECK (rung IN ('fentry', 'kprobe-multi', 'kprobe', 'tracepoint', 'none')),\n"
+	"	target		TEXT NOT NULL,\n"
+	"	core		INTEGER NOT NULL CHECK (core IN (0, 1)),\n"
+	"	why		TEXT,\n"
+	"	seen		INTEGER,\n"
+	"	submitted	INTEGER,\n"
+	"	lost		INTEGER,\n"
+	"	body_ns		INTEGER,\n"
+	"	PRIMARY KEY (run_id, name)\n"
+	") STRICT, WITHOUT ROWID;\n"
+	"INSERT INTO probe SELECT run_id, name, rung, target, core, why, seen, submitted, lost,\n"
+	"	body_ns FROM probe_v2;\n"
+	"DROP TABLE probe_v2;\n"
+	"PRAGMA user_version = 3;\n",
 };
 
 const char *migrate__step(int64_t version)

@@ -287,12 +287,6 @@ static const char *coverage(const struct probe_status *s, char *buf, size_t size
 	return buf;
 }
 
-/* The schema of today has one word for both kinds of kprobe. */
-static const char *stored_rung(enum rung rung)
-{
-	return rung__name(rung == RUNG_KPROBE_MULTI ? RUNG_KPROBE : rung);
-}
-
 static int put_probe(struct run *r, const struct probe_status *s)
 {
 	static const char sql[] = "INSERT INTO probe (run_id, name, rung, target, core, why) "
@@ -300,7 +294,7 @@ static int put_probe(struct run *r, const struct probe_status *s)
 	char why[sizeof(s->why) + sizeof(s->twins) + 40];
 	int err;
 
-	err = store__put(&r->store, sql, "itttit", r->id, s->name, stored_rung(s->rung), s->target,
+	err = store__put(&r->store, sql, "itttit", r->id, s->name, rung__name(s->rung), s->target,
 			 (int64_t)s->core, coverage(s, why, sizeof(why)));
 	if (err || s->rung == RUNG_NONE)
 		return err;

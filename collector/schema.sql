@@ -7,7 +7,7 @@
 -- an older database forward first (collector/migrate.c: what each version added).
 
 PRAGMA application_id = 0x4d494752;	-- "MIGR"
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
 -- One run of one workload.
 CREATE TABLE run (
@@ -138,15 +138,17 @@ CREATE TABLE sample (
 CREATE TABLE probe (
 	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, -- the run
 	name		TEXT NOT NULL,	-- docs/events.md
-	rung		TEXT NOT NULL CHECK (rung IN ('fentry', 'kprobe', 'tracepoint', 'none')),
+	rung		TEXT NOT NULL CHECK (rung IN ('fentry', 'kprobe-multi', 'kprobe', 'tracepoint', 'none')),
 						-- how it is attached; none: it is not
 	target		TEXT NOT NULL,		-- function or tracepoint
 	core		INTEGER NOT NULL CHECK (core IN (0, 1)),
 						-- 1: a run without it is incomplete
-	why		TEXT,			-- rung 'none': the reason
+	why		TEXT,			-- rung 'none' or below the best: the reasons; copies of the
+						-- function that the compiler made (docs/events.md)
 	seen		INTEGER,		-- times the body ran; NULL if not attached
 	submitted	INTEGER,		-- events that entered the ring; NULL: aggregated in the kernel
-	lost		INTEGER,		-- events that found the ring full
+	lost		INTEGER,		-- events that found the ring full; what sampling left out is
+						-- in table instrument: sampled_out.NAME
 	body_ns		INTEGER,		-- BPF run time, NULL where statistics are off
 	PRIMARY KEY (run_id, name)
 ) STRICT, WITHOUT ROWID;

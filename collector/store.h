@@ -15,7 +15,7 @@
 #include <sqlite3.h>
 
 #define STORE__APPLICATION_ID 0x4d494752
-#define STORE__VERSION 2
+#define STORE__VERSION 3
 
 struct store {
 	sqlite3 *db;

@@ -225,10 +225,21 @@ static void test_rungs_must_match(void **state)
 	add_blocks(w, 4, 40, 4, false);
 	sql(w, "INSERT INTO probe SELECT id, 'tlb', 'fentry', 't', 1, NULL, 9, NULL, 0, 10 FROM run");
 	sql(w, "INSERT INTO probe SELECT id, 'migrc_release', "
-	    "CASE arm WHEN 'stock' THEN 'none' ELSE 'fentry' END, 't', 0, NULL, 9, NULL, 0, 10 FROM run");
+	    "CASE arm WHEN 'stock' THEN 'none' ELSE 'fentry' END, 't', arm <> 'stock', NULL, 9, NULL, 0, 10 FROM run");
 	assert_int_equal(RUN(w, cmd_compare, &text, "-a"), 0);
 	free(text);
+	/* Whichever arm is read first. */
+	assert_int_equal(RUN(w, cmd_compare, &text, "-a", "--baseline", "migrc"), 0);
+	free(text);
 	sql(w, "UPDATE probe SET rung = 'kprobe' WHERE run_id = 2 AND name = 'tlb'");
+	assert_int_equal(RUN(w, cmd_compare, &text, "-a"), EXIT_INVALID);
+	free(text);
+	assert_int_equal(RUN(w, cmd_compare, &text, "-a", "--allow-mismatch"), 0);
+	free(text);
+	/* A probe that one arm has and the other has not is a cost of one arm, core or not. */
+	sql(w, "UPDATE probe SET rung = 'fentry' WHERE name = 'tlb'");
+	sql(w, "INSERT INTO probe SELECT id, 'munmap', "
+	    "CASE arm WHEN 'stock' THEN 'none' ELSE 'fentry' END, 't', 0, NULL, 9, NULL, 0, 10 FROM run");
 	assert_int_equal(RUN(w, cmd_compare, &text, "-a"), EXIT_INVALID);
 	free(text);
 }
