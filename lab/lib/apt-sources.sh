@@ -82,3 +82,18 @@ apt_sources__private() {
 		done
 	done | sort -u | grep .
 }
+
+# apt_sources__suites CODENAME SUITES FILE...: as apt_sources__private, with the SUITES (one word with
+# blanks) of the same archive instead: packages of other releases, to be unpacked and not installed.
+apt_sources__suites() {
+	local codename=$1 suites=$2 uri suite key option other
+	shift 2
+	apt_sources__entries "$@" | while read -r uri suite key; do
+		[ "$suite" = "$codename" ] || continue
+		option=
+		[ "$key" = - ] || option="[signed-by=$key] "
+		for other in $suites; do
+			printf 'deb %s%s %s main\n' "$option" "$uri" "$other"
+		done
+	done | sort -u | grep .
+}
