@@ -42,7 +42,7 @@ TEST_BIN   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_
 LIBS       := -lbpf -lelf -lz -lsqlite3 -lexpat -linih -lm -lpthread
 WL_LIBS    := -lnuma -lm -lpthread
 
-.PHONY: all build demo test unit check-stats unit-asan fuzz fuzz-check cli-test lab-test guest-test kernel-check lab deps help clean distclean install lint
+.PHONY: all build demo test unit check-stats unit-asan fuzz fuzz-check cli-test lab-test guest-test kernel-check test-core-matrix lab deps help clean distclean install lint
 .DEFAULT_GOAL := build
 all: build
 build: $(B)/migrc $(WL_BIN)
@@ -147,6 +147,10 @@ lab-test:
 guest-test: build
 	@tests/guest/run.sh
 
+# SERIES="6.1 7.3" for some of them only. Not part of `make test`: the network, and the time.
+test-core-matrix: build
+	@tests/core/matrix.sh $(SERIES)
+
 # CELLS="name ..." for some of lab/config/check.matrix only, BASE=7.3 or BASE=all for other kernels
 # than the first of lab/bases.conf. Not part of `make test`: the time.
 kernel-check:
@@ -187,6 +191,7 @@ help:
 	@echo 'make check-stats simulations that check the statistics (a minute)'
 	@echo 'make guest-test the test in a booted guest'
 	@echo 'make kernel-check  the patch in many configurations and architectures (as root)'
+	@echo 'make test-core-matrix  the probes on Debian kernels from 6.1 on (network)'
 	@echo 'make lab        kernels and initramfs only;  make deps   packages only (as root)'
 	@echo 'make install    to PREFIX ($(PREFIX)), DESTDIR honoured;  make lint   shellcheck'
 	@echo 'make clean      remove build/;  make distclean   remove the kernel cache too'

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `migrc doctor`: what can be traced here, on which rung, why not, and the remedy. */
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,8 @@
 #include "collector/counters.h"
 #include "collector/err.h"
 #include "collector/facts.h"
+#include "collector/privileges.h"
+#include "collector/text.h"
 #include "collector/probes.h"
 
 struct doctor_options {
@@ -28,7 +31,7 @@ struct finding {
 	const char *remedy;
 };
 
-#define MAX_FINDINGS 48
+#define MAX_FINDINGS 64
 
 struct doctor {
 	struct finding finding[MAX_FINDINGS];
@@ -128,10 +131,60 @@ static void doctor__look_at_facts(struct doctor *d)
 	facts__free(&facts);
 }
 
+static void doctor__look_at_privileges(struct doctor *d)
+{
+	struct finding *f;
+	bool has;
+	size_t i;
+
+	for (i = 0; i < nr_privileges; i++) {
+		has = privileges__has(privileges[i].nr);
+		f = doctor__add(d, privileges[i].name, has || !privileges[i].needed,
+				has ? "in effect" : "missing");
+		if (has)
+			continue;
+		snprintf(f->why, sizeof(f->why), "needed for %s", privileges[i].why);
+		f->remedy = privileges[i].needed ? "run as root, or give it (setpriv, setcap)" :
+						   "run as root to have that too";
+	}
+}
+
+/* In mode confidentiality programs may not read the kernel's memory, nor kprobes be made. */
+static void doctor__look_at_lockdown(struct doctor *d)
+{
+	char line[60];
+	bool bad;
+	struct finding *f;
+
+	if (text__first_line("/sys/kernel/security/lockdown", line, sizeof(line)))
+		return;		/* not built in, or securityfs not mounted: nothing is locked down */
+	bad = strstr(line, "[confidentiality]");
+	f = doctor__add(d, "lockdown", !bad, line);
+	if (bad) {
+		snprintf(f->why, sizeof(f->why), "BPF must not read the kernel's memory");
+		f->remedy = "boot with lockdown=none or lockdown=integrity";
+	}
+}
+
+static void doctor__look_at_pmu(struct doctor *d)
+{
+	bool has = !access("/sys/bus/event_source/devices/cpu", F_OK) ||
+		   !access("/sys/bus/event_source/devices/cpu_core", F_OK);
+	struct finding *f = doctor__add(d, "PMU", has, has ? "present" : "missing");
+
+	if (has)
+		return;
+	snprintf(f->why, sizeof(f->why), "the kernel shows no counters of this CPU");
+	f->remedy = "give the guest a PMU (QEMU: -cpu host,pmu=on); without one, hardware events of "
+		    "--perf are absent";
+}
+
 static const char *remedy_of(const struct probe_status *s)
 {
 	if (strstr(s->why, "no migrc patch"))
 		return "boot the patched kernel (kernel-patch/)";
+	if (!privileges__has(CAP_BPF) || !privileges__has(CAP_PERFMON))
+		return "run as root, or with CAP_BPF and CAP_PERFMON";
 	if (strstr(s->why, "inlined"))
 		return "boot a kernel that keeps the function out of line; see lab/config/guest.config";
 	return "boot a kernel with CONFIG_FUNCTION_TRACER, CONFIG_DYNAMIC_FTRACE, CONFIG_KPROBE_EVENTS "
@@ -252,6 +305,9 @@ int cmd_doctor(int argc, char **argv)
 	doctor__look_for_files(&d);
 	doctor__look_at_vmstat(&d);
 	doctor__look_at_facts(&d);
+	doctor__look_at_privileges(&d);
+	doctor__look_at_lockdown(&d);
+	doctor__look_at_pmu(&d);
 	rc = doctor__try_probes(&d);
 	if (o.json)
 		doctor__print_json(&d);

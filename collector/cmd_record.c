@@ -11,6 +11,7 @@
 
 #include "collector/cmd.h"
 #include "collector/err.h"
+#include "collector/privileges.h"
 #include "collector/record.h"
 #include "collector/text.h"
 
@@ -408,6 +409,11 @@ static int run__prepare(struct run *r)
 	      perfrun__start(&r->perf, r->perf_list, r->workload.pid);
 	if (err)
 		return exit_code(err);
+	/* Everything that needs them is open, and the workload has its own. */
+	err = privileges__drop();
+	if (err)
+		err__print("capabilities: cannot be given up: %s; the run goes on with them",
+			   strerror(-err));
 	return run__announce(r) ? EXIT_TOOL : EXIT_GOOD;
 }
 

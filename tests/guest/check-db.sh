@@ -149,6 +149,24 @@ if [ "$(sql "SELECT count(*) FROM run WHERE arm = 'check'")" -gt 0 ]; then
 	rule "pingpong's flushes were the migration's" \
 		"SELECT id FROM run WHERE workload LIKE 'pingpong%' AND NOT ($(bpf flush.calls.migration) > 0 AND
 			$(bpf flush.targets.migration) = $(bpf migrate_pages.targets) AND $(bpf migrate_pages.targets) > 0)"
+	rule "raw events raise no interrupts" \
+		"SELECT id, value, $(instrument received) FROM run JOIN metric m ON m.run_id = run.id AND m.name = 'irq_work'
+			WHERE workload = 'pingpong-events' AND NOT (value * 10 < $(instrument received) AND $(instrument received) > 500)"
+	rule "sampling stores one of 16, and counts them all" \
+		"SELECT id FROM run WHERE workload = 'pingpong-sampled' AND NOT ($(instrument sampled_out) > 10 * $(instrument received)
+			AND $(instrument received) > 0 AND $(instrument sampled_out) < 20 * ($(instrument received) + 64))"
+	rule "split histograms add up to the whole" \
+		"SELECT id FROM run WHERE workload = 'pingpong-sampled' AND $(hist try_to_migrate_ns total) <>
+			(SELECT sum(total) FROM histogram h WHERE h.run_id = run.id AND name LIKE 'try_to_migrate_ns@%')"
+	rule "a run on kprobes is on kprobes, and counts the same things" \
+		"SELECT id FROM run WHERE workload = 'rung-kprobe' AND NOT ((SELECT count(*) FROM probe p WHERE p.run_id = run.id
+			AND rung = 'kprobe') >= 5 AND $(bpf flush.calls.migration) > 0 AND $(instrument no_exit) = 0
+			AND $(bpf try_to_migrate.calls) >= $(bpf migrate.succeeded.syscall) AND $(bpf migrate.succeeded.syscall) > 0)"
+	rule "on tracepoints alone, what functions tell is absent and the pages are there" \
+		"SELECT id FROM run WHERE workload = 'rung-tracepoint' AND NOT ($(bpf migrate.succeeded.syscall) > 0 AND
+			$(bpf migrate_pages.calls) > 0 AND $(bpf try_to_migrate.calls) IS NULL AND $(bpf flush.calls.other) IS NULL)"
+	rule "a run that was refused is not there" \
+		"SELECT id FROM run WHERE workload = 'rung-refused'"
 	rule "write faults were seen" \
 		"SELECT id FROM run WHERE workload = 'wp-fault' AND NOT $(bpf wp_fault.calls) > 0"
 	rule "raw events of migrations carry the pages that were counted" \

@@ -33,8 +33,31 @@ check "compact_memory" 0 $?
 record pingpong --timeout 300 -- pingpong -t 2 -s 16 --rounds 2
 check "pingpong" 0 $?
 
-record pingpong-events --events=all --timeout 300 -- pingpong -t 2 -s 4 --rounds 1
+# A wake-up for an event would be an interrupt of the CPU to itself (row IWI): the workload tells how many
+# there were while it ran.
+cat > /tmp/count-irq-work <<'END'
+iwi() {
+	awk '$1 == "IWI:" { for (i = 2; i <= NF && $i ~ /^[0-9]+$/; i++) sum += $i } END { print sum + 0 }' /proc/interrupts
+}
+before=$(iwi)
+pingpong -t 2 -s 4 --rounds 1
+rc=$?
+echo "migrc: metric irq_work $(($(iwi) - before)) interrupts none"
+exit $rc
+END
+record pingpong-events --events=all --timeout 300 -- sh /tmp/count-irq-work
 check "pingpong with raw events" 0 $?
+
+record pingpong-sampled --events=sample:16 --by=comm --timeout 300 -- pingpong -t 2 -s 4 --rounds 1
+check "pingpong with sampled events, split by comm" 0 $?
+
+# The same on a lower rung: nothing that is counted may depend on it.
+record rung-kprobe --rung kprobe --timeout 300 -- pingpong -t 2 -s 4 --rounds 1
+check "on kprobes" 0 $?
+record rung-tracepoint --rung tracepoint --missing-probes=warn --timeout 300 -- pingpong -t 2 -s 4 --rounds 1 2> /dev/null
+check "on tracepoints alone" 0 $?
+record rung-refused --rung tracepoint -- true 2> /dev/null
+check "core probes missing are an error" 5 $?
 
 # The smallest ring: what does not fit is lost, counted, and makes the run invalid, not wrong.
 record lossy --events=all --ring-kb 4 --timeout 300 -- pingpong -t 2 -s 16 --rounds 1

@@ -172,6 +172,46 @@ static void test_complete(void **state)
 	assert_int_equal(query(w, "SELECT valid FROM run_validity"), 1);
 }
 
+/* Nobody in particular, with the two capabilities that tracing needs and no other. */
+static void test_two_capabilities(void **state)
+{
+	struct world *w = *state;
+	char command[1024];
+	int status;
+
+	if (geteuid())
+		skip();
+	chmod(w->dir, 0777);
+	snprintf(command, sizeof(command), "setpriv --reuid=65534 --regid=65534 --clear-groups "
+		 "--inh-caps=-all,+bpf,+perfmon --ambient-caps=-all,+bpf,+perfmon "
+		 "%s record -o %s --missing-probes=warn -- true > %s 2>&1", MIGRC, w->db, w->out);
+	status = system(command);
+	if (WIFEXITED(status) && (WEXITSTATUS(status) == 5 || WEXITSTATUS(status) == 127))
+		skip();
+	assert_int_equal(status, 0);
+	assert_int_equal(query(w, "SELECT rung = 'tracepoint' FROM probe WHERE name = 'migrate'"), 1);
+	assert_int_equal(query(w, "SELECT count(*) FROM probe WHERE body_ns IS NOT NULL"), 0);
+}
+
+/* What the parent of the workload still may, and what the workload itself may. */
+static void test_privileges_are_dropped(void **state)
+{
+	static const char * const args[] = {
+		"--", "sh", "-c",
+		"c() { sed -n 's/^CapEff:.//p' /proc/$1/status; }; "
+		"echo migrc: text parent $(c $PPID); echo migrc: text own $(c self)", NULL,
+	};
+	struct world *w = *state;
+
+	assert_int_equal(finish(start(w, args)), 0);
+	/* Not one of these: DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, CHOWN, KILL are bits 0 to 5. */
+	assert_int_equal(query(w, "SELECT count(*) FROM result_text WHERE name = 'parent' "
+			       "AND value LIKE '00000000000000__'"), 1);
+	if (!geteuid())
+		assert_int_equal(query(w, "SELECT count(*) FROM result_text WHERE name = 'own' "
+				       "AND value NOT LIKE '00000000000000__'"), 1);
+}
+
 /* Raw events add up, stored as well. */
 static void test_events(void **state)
 {
@@ -629,6 +669,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_complete, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_two_capabilities, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_privileges_are_dropped, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_events, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_failed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_timeout, setup, teardown),
