@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "collector/store.h"
 #include "collector/text.h"
 
 #define FIXTURES "tests/fixtures/import/"
@@ -251,7 +252,7 @@ static void test_old_version(void **state)
 	assert_has(w, "flush_ns");
 	assert_true(query(w, "PRAGMA user_version") == 1);
 	assert_int_equal(run(w, IMPORT "--arm a --vmstat " FIXTURES "published-after.vmstat"), 0);
-	assert_true(query(w, "PRAGMA user_version") == 2);
+	assert_true(query(w, "PRAGMA user_version") == STORE__VERSION);
 	assert_int_equal(run(w, "$M show -d $D/runs.db 1"), 0);
 	assert_has(w, "flush_ns");
 }
