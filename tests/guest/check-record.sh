@@ -42,7 +42,7 @@ iwi() {
 before=$(iwi)
 pingpong -t 2 -s 4 --rounds 1
 rc=$?
-echo "migrc: metric irq_work $(($(iwi) - before)) interrupts none"
+echo "migrc: metric irq_work $(($(iwi) - before)) interrupts none count"
 exit $rc
 END
 record pingpong-events --events=all --timeout 300 -- sh /tmp/count-irq-work
