@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -69,6 +70,7 @@ struct watch {
 	uint64_t beat[STORM_FAMILIES], acted;
 	double beat_at[STORM_FAMILIES], acted_at;
 	unsigned int phases, failures;
+	bool fatal;			/* one after which there is no use in going on */
 	bool compares;			/* the kernel compares source and destination */
 };
 
@@ -386,6 +388,12 @@ static bool actor_gone(struct watch *w, pid_t pid)
 	return false;
 }
 
+static void family_died(struct watch *w, enum storm_kind kind, int sig)
+{
+	w->fatal = true;
+	failure(w, "%s: signal %d (%s)", storm_kind_names[kind], sig, strsignal(sig));
+}
+
 /* A process that ended before it was asked to: by the OOM killer, or it is a failure. */
 static void judge_end(struct watch *w, pid_t pid, int status, bool stopping)
 {
@@ -393,11 +401,10 @@ static void judge_end(struct watch *w, pid_t pid, int status, bool stopping)
 
 	if (kind >= 0) {
 		if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
-			failure(w, "%s: signal %d (%s)", storm_kind_names[kind], WTERMSIG(status),
-				strsignal(WTERMSIG(status)));
-	} else if (actor_gone(w, pid)) {
-		if (WIFSIGNALED(status) || !stopping)
-			failure(w, "an actor ended early, status %#x", (unsigned int)status);
+			family_died(w, (enum storm_kind)kind, WTERMSIG(status));
+	} else if (actor_gone(w, pid) && (WIFSIGNALED(status) || !stopping)) {
+		w->fatal = true;
+		failure(w, "an actor ended early, status %#x", (unsigned int)status);
 	}
 }
 
@@ -425,10 +432,12 @@ static void restart_families(struct watch *w)
 			reap(w, false);
 			usleep(TICK_US / 10);
 		}
-		if (family_alive(w, kind))
-			failure(w, "%s: cannot be killed", storm_kind_names[kind]);
-		else
+		if (!family_alive(w, kind)) {
 			family_start(w, (enum storm_kind)kind);
+			continue;
+		}
+		w->fatal = true;
+		failure(w, "%s: cannot be killed", storm_kind_names[kind]);
 	}
 }
 
@@ -447,6 +456,7 @@ static void print_stacks(pid_t pid)
 
 static void stuck(struct watch *w, const char *who)
 {
+	w->fatal = true;
 	failure(w, "%s: no step in %.0f s", who, STUCK_S);
 	for (int kind = 0; kind < STORM_FAMILIES; kind++)
 		for (int i = 0; i < 2; i++)
@@ -554,7 +564,7 @@ static void phase_end(struct watch *w, double began, const uint64_t from[SHOWN],
 
 static bool wrong_already(const struct watch *w)
 {
-	return w->failures || atomic_load(&w->st.sh->findings) || atomic_load(&w->st.sh->died);
+	return w->fatal || atomic_load(&w->st.sh->findings) || atomic_load(&w->st.sh->died);
 }
 
 static void storm(struct watch *w, double began, uint64_t totals[SHOWN])
@@ -778,6 +788,8 @@ int main(int argc, char **argv)
 	if (conf.verify)
 		return storm_ops__verify(conf.verify);
 	without_rseq(argv);
+	/* It was started by way of /proc/self/exe. */
+	prctl(PR_SET_NAME, "storm");
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	ret = setup(&w);
 	if (ret)

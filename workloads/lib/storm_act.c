@@ -26,7 +26,7 @@
 #include "workloads/lib/vmstat.h"
 
 #define ACT_SECONDS	40		/* after that an action is interrupted */
-#define OOM_SECONDS	240
+#define OOM_SECONDS	400
 #define UNDO_SECONDS	60		/* for what must be undone */
 #define ACTOR_NICE	(-10)
 #define HOG_STEP	(2UL << 20)
@@ -235,6 +235,7 @@ static int act_thp(struct actor *a)
 {
 	static const char *const mode[] = { "always", "madvise", "never" };
 
+	storm_file__put(THP "defrag", "%s", below(a, 4) ? "never" : "madvise");
 	storm_file__put(THP "khugepaged/scan_sleep_millisecs", "200");
 	return storm_file__put(THP "enabled", "%s", mode[below(a, 3)]);
 }
@@ -299,12 +300,13 @@ static int act_soft_offline(struct actor *a)
 	enum storm_kind kind = any_family(a);
 	struct storm_family_shared *fam = &a->st->sh->family[kind];
 	uint64_t pfn, base = atomic_load(&fam->base);
-	int err;
+	int err = -EAGAIN;
 
-	if (!base)
-		return -EAGAIN;
-	base += (uint64_t)below(a, a->st->arena[kind].pages) * ARENA_PAGE;
-	err = storm_file__pfn(atomic_load(&fam->pid[0]), base, &pfn);
+	/* Not every page is there. */
+	for (int i = 0; i < 50 && base && err; i++)
+		err = storm_file__pfn(atomic_load(&fam->pid[0]),
+				      base + (uint64_t)below(a, a->st->arena[kind].pages) * ARENA_PAGE,
+				      &pfn);
 	if (!err)
 		err = storm_file__put("/sys/devices/system/memory/soft_offline_page", "%#llx",
 				      (unsigned long long)pfn * ARENA_PAGE);
@@ -380,8 +382,8 @@ static int act_alloc_faults(struct actor *a)
 	storm_file__put(FAULTS "min-order", "0");
 	storm_file__put(FAULTS "times", "%u", times);
 	atomic_fetch_add(&sh->faults, 1);
-	err = storm_file__put(FAULTS "probability", "%u", 1 + below(a, 5));
-	moment(a, 1000);
+	err = storm_file__put(FAULTS "probability", "%u", 2 + below(a, 15));
+	moment(a, 3000);
 	storm_file__u64(FAULTS "times", &left);
 	storm_file__put_surely(UNDO_SECONDS, FAULTS "probability", "0");
 	atomic_fetch_add(&sh->faults, 1);
@@ -401,13 +403,16 @@ static void hog(struct actor *a, const char *oom_score)
 	    storm_file__put_surely(5, "/proc/self/oom_score_adj", oom_score))
 		_exit(1);
 	for (;;) {
-		char *p = mmap(NULL, HOG_STEP, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		uintptr_t p = (uintptr_t)mmap(NULL, 2 * HOG_STEP, PROT_READ | PROT_WRITE,
+					      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-		if (p == MAP_FAILED)
+		if (p == (uintptr_t)MAP_FAILED)
 			continue;
-		madvise(p, HOG_STEP, MADV_HUGEPAGE);
+		/* Huge pages where there are some: the sooner it is over. */
+		p = (p + HOG_STEP - 1) & ~(HOG_STEP - 1);
+		madvise((void *)p, HOG_STEP, MADV_HUGEPAGE);
 		for (size_t i = 0; i < HOG_STEP; i += ARENA_PAGE)
-			p[i] = 1;
+			*(volatile char *)(p + i) = 1;
 	}
 }
 
@@ -441,6 +446,7 @@ static int act_group_oom(struct actor *a)
 static int act_global_oom(struct actor *a)
 {
 	alarm(OOM_SECONDS);
+	storm_file__put(THP "defrag", "never");
 	return out_of_memory(a, "max", "max");
 }
 
@@ -649,6 +655,9 @@ static int actor_main(struct storm *st, unsigned int index, unsigned int oom_eve
 	setpriority(PRIO_PROCESS, 0, ACTOR_NICE);
 	wl_rng__seed(&a.rng, wl_rng__mix(st->seed + 77 + index));
 	shuffle(&a);
+	/* Only one of them: the other begins with what is likely, which is to migrate. */
+	if (index)
+		a.begun = storm_acts__count();
 	while (!atomic_load(&st->sh->stop)) {
 		if (oom_every && !index && wl_now() > next_oom) {
 			one(&a, find("global-oom"));
@@ -723,6 +732,7 @@ int storm_acts__restore(struct storm *st)
 		{ FAULTS "probability", "0" },
 		{ KSM "run", "0" },
 		{ THP "enabled", "madvise" },
+		{ THP "defrag", "madvise" },
 		{ "/proc/sys/kernel/numa_balancing", "2" },
 		{ TRACING "events/migrc/enable", "0" },
 		{ VM "migrc_rule", "0" },

@@ -19,6 +19,7 @@
 
 #define WINDOW		16		/* pages that a reader stays with */
 #define BURST		1500		/* reads before it takes others */
+#define SWEEP_EVERY	8		/* bursts */
 #define REST_US		8000		/* at most, in between: the others want to get on, too */
 #define WORDS_READ	2
 #define READER_NICE	15
@@ -102,6 +103,19 @@ static void whole_page(struct storm_worker *w, uint32_t page)
 	arena__end_read(p->a, page);
 }
 
+/* One word of every page: translations to all of them, on this CPU. */
+static void sweep(struct storm_worker *w)
+{
+	struct storm_proc *p = w->p;
+
+	for (uint32_t page = 0; page < p->a->pages && !over(w); page++) {
+		if (!arena__try_read(p->a, page))
+			continue;
+		check_words(w, p->ro + (size_t)page * ARENA_PAGE, page, 1, 1, "sweep");
+		arena__end_read(p->a, page);
+	}
+}
+
 static void burst(struct storm_worker *w)
 {
 	struct storm_proc *p = w->p;
@@ -129,7 +143,9 @@ static void *reader(void *arg)
 
 	/* Without it the writers are slower, no more. */
 	setpriority(PRIO_PROCESS, 0, READER_NICE);
-	while (!over(w)) {
+	for (uint64_t i = 0; !over(w); i++) {
+		if (i % SWEEP_EVERY == 0)
+			sweep(w);
 		burst(w);
 		beat(w);
 		usleep((useconds_t)wl_rng__below(&w->rng, REST_US));

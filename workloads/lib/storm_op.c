@@ -323,9 +323,14 @@ static int anon_mremap(struct storm_worker *w, uint32_t page, uint64_t *state)
 static int uffd_wp(struct storm_worker *w, uint32_t page, uint64_t mode)
 {
 	struct uffdio_writeprotect wp = { .mode = mode };
+	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_WP };
 
 	wp.range.start = (uintptr_t)at(w->p->ro, page);
 	wp.range.len = ARENA_PAGE;
+	reg.range = wp.range;
+	/* What was mapped there anew, or moved, is registered no more. */
+	if (ioctl(w->p->uffd, UFFDIO_REGISTER, &reg) && errno != ENOMEM)
+		return -errno;
 	while (ioctl(w->p->uffd, UFFDIO_WRITEPROTECT, &wp)) {
 		if (errno != EAGAIN && errno != ENOMEM)
 			return -errno;
