@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # boot.sh --kernel BZIMAGE --initrd CPIO --plan FILE --out DIR [--preset current|l1tf] [--limit S]
-#         [--icount on|off] [--file FILE...]: a file for the guest, of the plan's `script` lines
+#         [--icount on|off] [--fast MB] [--file FILE...]: a file for the guest, of the plan's `script` lines
 #
 # Boots the guest once with a plan and brings its results to DIR: console.log, results/ (the files
 # the guest sent), outcome (name and detail). The exit status is the outcome's (lib/outcome.sh), 2
@@ -34,6 +34,7 @@ options() {
 		--preset) PRESET=$2 ;;
 		--limit) LIMIT=$2 ;;
 		--icount) ICOUNT=$2 ;;
+		--fast) FAST_MB=$2 ;;
 		--file) FILES+=("$2") ;;
 		*) die "boot.sh" "unknown option $1" "see the top of the script" ;;
 		esac

@@ -55,7 +55,7 @@ boot_one() {
 	start=$(now)
 	# In the background, so that an interrupt is acted on at once; it does not get Ctrl-C itself.
 	MIGRC_PROGRESS="boot $position/$BOOTS $arm" "$LAB/boot.sh" --kernel "$kernel/bzImage" \
-		--initrd "$INITRD" --plan "$dir/guest-plan" --out "$dir" --preset "$PRESET" --icount "$ICOUNT" \
+		--initrd "$INITRD" --plan "$dir/guest-plan" --out "$dir" --preset "$PRESET" --icount "$ICOUNT" --fast "$FAST_MB" \
 		--limit "$(plan__limit "$PLAN")" 8>&- &
 	BOOT=$!
 	export MIGRC_ACCEL_SAID=1
@@ -126,6 +126,7 @@ main() {
 	prepare
 	PRESET=$(plan__value "$PLAN" preset current)
 	ICOUNT=$(plan__value "$PLAN" icount off)
+	FAST_MB=$(plan__value "$PLAN" fast_mb 320)
 	BOOTS=$(plan__boots "$PLAN" | wc -l)
 	rebuild
 	run_boots

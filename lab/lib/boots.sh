@@ -9,6 +9,7 @@ boots__key() {
 		plan__for_guest "$1" "$2" "$3" "$4" "$5"
 		plan__value "$1" preset current
 		plan__value "$1" icount off
+		plan__value "$1" fast_mb 320
 		echo "${MIGRC_ACCEL:-}"
 		basename "$6"
 		basename "$7"

@@ -4,7 +4,7 @@
 # Plan files: which kernels are booted in which order and what runs in each boot. One `KEY VALUE...` a
 # line, # begins a comment line; lab/plans/demo.plan shows every key.
 
-readonly PLAN_KEYS="preset scan icount probes design blocks arm sysctl label step bare boot expect"
+readonly PLAN_KEYS="preset scan fast_mb icount probes design blocks arm sysctl label step bare boot expect"
 # Under icount a guest's second is 10^9 instructions, which take the host so many seconds at most
 # (a busy machine emulates some 50 million a second in one thread).
 readonly ICOUNT_SLOWER=20
@@ -40,6 +40,7 @@ plan__error() {
 	$1 == "preset" && $2 != "current" && $2 != "l1tf" { bad("preset is current or l1tf") }
 	$1 == "scan" && $2 != "fast" && $2 != "default" { bad("scan is fast or default") }
 	$1 == "icount" && $2 != "on" && $2 != "off" { bad("icount is on or off") }
+	$1 == "fast_mb" && ($2 !~ /^[0-9]+$/ || $2 < 128 || $2 > 65536) { bad("fast_mb is a number from 128 to 65536") }
 	$1 == "probes" && $2 != "all" && $2 != "none" { bad("probes is all or none") }
 	$1 == "design" && $2 != "abba" && $2 != "once" { bad("design is abba or once") }
 	$1 == "blocks" && ($2 !~ /^[0-9]+$/ || $2 < 1) { bad("blocks is a number from 1") }

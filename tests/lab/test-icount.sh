@@ -15,6 +15,7 @@ is "off is as unsaid" "$unsaid" "$off"
 has "off: a thread for each CPU" "-accel tcg,thread=multi -cpu" "$off"
 is "off: no icount" "$off" "${off/icount/}"
 
+has "the fast node's size" "memory-backend-ram,size=320M,id=fast" "$off"
 choose() {
 	# shellcheck disable=SC2016
 	MIGRC_ACCEL=$1 lab bash -c '. "$0/lab/lib/common.sh"; . "$0/lab/lib/accel.sh"
@@ -37,6 +38,8 @@ sed -i 's/^icount on/icount maybe/' "$WORK/p.plan"
 has "icount is on or off" "line 1: icount is" "$(lab plan__error "$WORK/p.plan")"
 sed -i 's/^icount maybe/icount off/; s/^probes none/probes some/' "$WORK/p.plan"
 has "probes are all or none" "line 2: probes is" "$(lab plan__error "$WORK/p.plan")"
+sed -i 's/^probes some/fast_mb 12/' "$WORK/p.plan"
+has "a node must hold the kernel" "line 2: fast_mb is" "$(lab plan__error "$WORK/p.plan")"
 is "off: the limit of other plans" 100 "$(lab plan__limit "$WORK/p.plan")"
 
 # The guest's own script, with a migrc that prints what it is given.

@@ -27,7 +27,7 @@ cat > "$R/lab/boot.sh" <<'END'
 while [ $# -gt 1 ]; do declare "${1#--}=$2"; shift 2; done
 arm=$(sed -n 's/^arm //p' "$plan") position=$(sed -n 's/^position //p' "$plan")
 echo "$arm $position" >> "$LOG"
-echo "$icount" > "$FAKE/icount"
+echo "$icount $fast" > "$FAKE/machine"
 if [ -e "$FAKE/slow-$position" ]; then
 	sleep 60 &
 	trap 'kill $!; exit 130' TERM
@@ -131,11 +131,15 @@ run
 is "goes on where it was" "migrc 3 stock 4" "$CALLS"
 is "complete" "stock1 migrc2 migrc3 stock4" "$(runs)"
 
-is "the clock, unless the plan says" "off" "$(cat "$WORK/icount")"
-echo 'icount on' >> "$WORK/p.plan"
+is "the machine, unless the plan says" "off 320" "$(cat "$WORK/machine")"
+sed -i 's/^step xs/icount on\nstep xs/' "$WORK/p.plan"
 run
 is "another clock: all its boots" "stock 1 migrc 2 migrc 3 stock 4" "$CALLS"
-is "the plan's clock" "on" "$(cat "$WORK/icount")"
+is "the plan's clock" "on 320" "$(cat "$WORK/machine")"
+sed -i 's/^icount on/fast_mb 192/' "$WORK/p.plan"
+run
+is "another size: all its boots" "stock 1 migrc 2 migrc 3 stock 4" "$CALLS"
+is "the plan's size" "off 192" "$(cat "$WORK/machine")"
 
 echo 'arm x' >> "$WORK/p.plan"
 run
