@@ -60,6 +60,7 @@ static void print_result(const struct litmus_test *t, const char *without,
 	static const char *const words[] = {
 		[LITMUS_OK] = "ok", [LITMUS_SKIPPED] = "skipped",
 		[LITMUS_NOT_DEFERRED] = "skipped: nothing was deferred",
+		[LITMUS_NO_RACE] = "skipped: the race did not come about",
 		[LITMUS_NOT_MOVED] = "NOT MOVED", [LITMUS_FAILED] = "FAILED",
 	};
 	char deferred[32] = "-";
@@ -94,6 +95,7 @@ static void run_one(struct litmus *l, const struct litmus_test *t, const char *w
 		break;
 	case LITMUS_SKIPPED:
 	case LITMUS_NOT_DEFERRED:
+	case LITMUS_NO_RACE:
 		tally->skipped++;
 		break;
 	default:

@@ -61,6 +61,18 @@ static void what_did_not_happen_is_no_pass(void **state)
 	}
 }
 
+static void a_race_may_not_come_about(void **state)
+{
+	struct litmus_result r = { .race = true, .wanted = 10, .deferred = 60 };
+
+	(void)state;
+	assert_int_equal(litmus__judge(&r, false), LITMUS_NO_RACE);
+	assert_int_equal(litmus__judge(&r, true), LITMUS_NO_RACE);
+	r.rounds = 1;
+	assert_int_equal(litmus__judge(&r, false), LITMUS_OK);
+	assert_int_equal(litmus__judge(&r, true), LITMUS_FAILED);
+}
+
 static void pagemap_entries(void **state)
 {
 	(void)state;
@@ -129,7 +141,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(with_guards_it_passes_without_violations),
 		cmocka_unit_test(without_a_guard_it_passes_with_violations),
-		cmocka_unit_test(what_did_not_happen_is_no_pass), cmocka_unit_test(pagemap_entries),
+		cmocka_unit_test(what_did_not_happen_is_no_pass),
+		cmocka_unit_test(a_race_may_not_come_about), cmocka_unit_test(pagemap_entries),
 		cmocka_unit_test(hooks_have_names), cmocka_unit_test(masks_have_names),
 		cmocka_unit_test(the_table_is_whole),
 	};

@@ -81,6 +81,7 @@ enum {
 	LITMUS_ZEROES = 2,		/* the write can only write zeroes */
 	LITMUS_KEEPS = 4,		/* nothing is written: the old value must stay */
 	LITMUS_PRIVATE = 8,		/* the file is mapped privately */
+	LITMUS_RACE = 16,		/* a busy machine may not let what is tested come about */
 };
 
 /* A round in which what was tested did not come about: it does not count. */
@@ -109,19 +110,22 @@ struct litmus_test {
 struct litmus_result {
 	int err;				/* -errno, if it could not be run */
 	const char *lacks;			/* or what was lacking */
+	bool race;				/* the test is one of LITMUS_RACE */
 	unsigned int wanted, rounds;		/* rounds to count, and that counted */
 	uint64_t violations;
 	int64_t deferred;			/* folios; -1: this kernel does not say */
 };
 
 enum litmus_verdict {
-	LITMUS_OK, LITMUS_SKIPPED, LITMUS_NOT_DEFERRED, LITMUS_NOT_MOVED, LITMUS_FAILED,
+	LITMUS_OK, LITMUS_SKIPPED, LITMUS_NOT_DEFERRED, LITMUS_NO_RACE, LITMUS_NOT_MOVED,
+	LITMUS_FAILED,
 };
 
 /*
  * Pure. With its guards a test passes if its page was moved and nobody read what he must not.
  * Without one of them (broken) it passes if somebody did; where nothing was deferred, as the rule
- * or the machine is, there was nothing to guard, and it counts as skipped.
+ * or the machine is, there was nothing to guard, and it counts as skipped. So does a race that no
+ * round had.
  */
 enum litmus_verdict litmus__judge(const struct litmus_result *r, bool broken);
 const char *litmus__hook_name(unsigned int hook);
@@ -173,7 +177,9 @@ int litmus__child(struct litmus *l, litmus_prepare_fn *prepare, litmus_write_fn 
 int litmus__child_sharing(struct litmus *l, litmus_write_fn *fn);
 int litmus__ask(struct litmus *l, uint64_t value);
 int litmus__answer(struct litmus *l);
-/* Both. */
+/* Waits until the child has set the flag; -ETIMEDOUT if it does not, as it may have died. */
+int litmus__await(const atomic_bool *flag);
+/* Asks, and gets the answer. */
 int litmus__write_by_child(struct litmus *l, uint64_t value);
 int litmus__end_child(struct litmus *l);
 

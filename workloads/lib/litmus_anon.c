@@ -131,9 +131,21 @@ static int end_uffd(struct litmus *l)
 
 #define KSM	"/sys/kernel/mm/ksm/"
 
+/* With --compare there is a second one to the destination: it cannot be merged or collapsed. */
+static const char *lacks_sole_reference(void)
+{
+	uint64_t on;
+
+	if (litmus__read_u64("/proc/sys/vm/migrc_debug_compare", &on) || !on)
+		return NULL;
+	return "a sole reference to the destination, which the comparison holds, too";
+}
+
 static const char *lacks_ksm(struct litmus *l)
 {
 	(void)l;
+	if (lacks_sole_reference())
+		return lacks_sole_reference();
 	return access(KSM "run", W_OK) ? "CONFIG_KSM" : NULL;
 }
 
@@ -310,8 +322,8 @@ static int reclaim_from_crowd(struct litmus *l, uint64_t value)
 	for (size_t at = 0; at < CROWD_BYTES; at += l->page)
 		l->other[at] = 1;
 	err = wl_cgroup__reclaim(&l->cg, l->bytes);
-	atomic_store(&l->sh->go, true);
 	munmap(l->other, CROWD_BYTES);
+	atomic_store(&l->sh->go, true);
 	return err == -EAGAIN ? 0 : err;
 }
 
@@ -354,6 +366,7 @@ static int write_swap_race(struct litmus *l, uint64_t value)
 {
 	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC), err;
 	struct iovec first = { l->map, l->page };
+	double limit = wl_now() + 120;
 	uint64_t entry = 0;
 
 	/* The other reference. */
@@ -364,7 +377,7 @@ static int write_swap_race(struct litmus *l, uint64_t value)
 	if (!err)
 		err = litmus__ask(l, 0);
 	while (!err && !litmus__entry_swapped(entry) && !atomic_load(&l->sh->go))
-		err = litmus__pagemap(fd, l->map, &entry);
+		err = wl_now() > limit ? -ETIMEDOUT : litmus__pagemap(fd, l->map, &entry);
 	if (!err)
 		write_own(l, value);
 	close(fd);
@@ -392,6 +405,8 @@ static int cleanup_swap_race(struct litmus *l)
 static const char *lacks_thp(struct litmus *l)
 {
 	(void)l;
+	if (lacks_sole_reference())
+		return lacks_sole_reference();
 	return access("/sys/kernel/mm/transparent_hugepage", F_OK) ?
 		"CONFIG_TRANSPARENT_HUGEPAGE" : NULL;
 }
@@ -475,7 +490,7 @@ const struct litmus_test litmus_anon_tests[] = {
 	{ .name = "swap-out", .flags = LITMUS_ANON, .lacks = lacks_swap, .begin = begin_swap,
 	  .prepare = prepare_clean, .write = write_swapped, .end = end_swap,
 	  .why = "reclaim flushes what it unmaps" },
-	{ .name = "swap-race", .flags = LITMUS_ANON, .pages = 32, .max_rounds = 3,
+	{ .name = "swap-race", .flags = LITMUS_ANON | LITMUS_RACE, .pages = 32, .max_rounds = 1,
 	  .lacks = lacks_swap_race, .begin = begin_swap_race, .prepare = prepare_swap_race,
 	  .move = move_swap_race, .write = write_swap_race, .cleanup = cleanup_swap_race,
 	  .end = end_swap, .hooks = LITMUS_BIT(LITMUS_SWAPIN) },

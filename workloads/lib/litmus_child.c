@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "workloads/lib/litmus.h"
+#include "workloads/lib/team.h"
 
 /*
  * Locked here, the page under test would stay where it is; not locked, what is the child's own
@@ -96,6 +97,16 @@ int litmus__write_by_child(struct litmus *l, uint64_t value)
 	int err = litmus__ask(l, value);
 
 	return err ? err : litmus__answer(l);
+}
+
+int litmus__await(const atomic_bool *flag)
+{
+	double limit = wl_now() + 60;
+
+	while (!atomic_load(flag))
+		if (wl_now() > limit)
+			return -ETIMEDOUT;
+	return 0;
 }
 
 int litmus__end_child(struct litmus *l)

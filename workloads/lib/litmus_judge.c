@@ -34,7 +34,7 @@ enum litmus_verdict litmus__judge(const struct litmus_result *r, bool broken)
 	if (r->lacks)
 		return LITMUS_SKIPPED;
 	if (!r->rounds)
-		return LITMUS_NOT_MOVED;
+		return r->race ? LITMUS_NO_RACE : LITMUS_NOT_MOVED;
 	if (!broken)
 		return r->violations ? LITMUS_FAILED : LITMUS_OK;
 	if (r->violations)

@@ -242,8 +242,8 @@ static int move_in_flight(struct litmus *l)
 	atomic_store(&l->sh->addr, pfn);
 	if (!err)
 		err = litmus__move_to(l, l->page, l->page, l->slow);
-	while (!err && !atomic_load(&l->sh->ready))
-		;
+	if (!err)
+		err = litmus__await(&l->sh->ready);
 	atomic_store(&l->sh->go, true);
 	if (!err)
 		err = litmus__move_to(l, 0, l->page, l->slow);
@@ -311,8 +311,8 @@ static int write_behind(struct litmus *l, uint64_t value)
 	uint64_t round = value / 2, before;
 	int err = litmus__vmstat("migrc_flushes", &before);
 
-	while (!err && !atomic_load(&l->sh->ready))
-		;
+	if (!err)
+		err = litmus__await(&l->sh->ready);
 	atomic_store(&l->sh->go, true);
 	if (!err && round % 2)
 		err = await_flush(before);

@@ -325,8 +325,8 @@ static int move_remap(struct litmus *l)
 {
 	int err = litmus__ask(l, l->value);
 
-	while (!err && !atomic_load(&l->sh->ready))
-		;
+	if (!err)
+		err = litmus__await(&l->sh->ready);
 	if (!err)
 		err = litmus__move_to(l, 0, l->bytes, l->slow);
 	atomic_store(&l->sh->over, true);
@@ -364,11 +364,12 @@ const struct litmus_test litmus_map_tests[] = {
 	{ .name = "child-uffd-unprotect", .lacks = lacks_uffd, .prepare = child_unprotect,
 	  .write = litmus__write_by_child, .cleanup = litmus__end_child,
 	  .hooks = LITMUS_BIT(LITMUS_WP) },
-	{ .name = "child-numa-hint", .max_rounds = 20, .lacks = lacks_balancing,
-	  .begin = begin_balancing, .prepare = child_hint, .write = litmus__write_by_child,
-	  .cleanup = litmus__end_child, .hooks = LITMUS_BIT(LITMUS_WP) | LITMUS_BIT(LITMUS_NUMA) },
-	{ .name = "child-remap", .pages = 512, .lacks = lacks_cpu, .begin = begin_remap,
-	  .prepare = child_remap, .move = move_remap, .write = write_remap,
+	{ .name = "child-numa-hint", .flags = LITMUS_RACE, .max_rounds = 20,
+	  .lacks = lacks_balancing, .begin = begin_balancing, .prepare = child_hint,
+	  .write = litmus__write_by_child, .cleanup = litmus__end_child,
+	  .hooks = LITMUS_BIT(LITMUS_WP) | LITMUS_BIT(LITMUS_NUMA) },
+	{ .name = "child-remap", .flags = LITMUS_RACE, .pages = 512, .lacks = lacks_cpu,
+	  .begin = begin_remap, .prepare = child_remap, .move = move_remap, .write = write_remap,
 	  .cleanup = litmus__end_child, .hooks = LITMUS_BIT(LITMUS_WP) | LITMUS_BIT(LITMUS_REMAP) },
 	{ 0 }
 };

@@ -276,6 +276,7 @@ void litmus__run(struct litmus *l, const struct litmus_test *t, unsigned int rou
 
 	memset(r, 0, sizeof(*r));
 	r->wanted = t->max_rounds && t->max_rounds < rounds ? t->max_rounds : rounds;
+	r->race = t->flags & LITMUS_RACE;
 	r->lacks = t->lacks ? t->lacks(l) : NULL;
 	if (r->lacks)
 		return;
