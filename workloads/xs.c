@@ -24,9 +24,6 @@ static struct xs_conf conf = {
 	.backing = { .kind = WL_BACKING_ANON, .dir = "/tmp" },
 };
 
-/* Passes over all particles begin until then; 0: one pass. */
-static double pass_seconds;
-
 enum { OPT_SECONDS = 255, OPT_BACKING, OPT_PROTECT, OPT_DIR, OPT_THP };
 
 static const struct argp_option options[] = {
@@ -78,7 +75,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		conf.lookups = wl_opt__u64("--lookups", arg, 1, UINT64_MAX / 2);
 		break;
 	case OPT_SECONDS:
-		pass_seconds = wl_opt__double("--seconds", arg, 0.001, 1e9);
+		conf.seconds = wl_opt__double("--seconds", arg, 0.001, 1e9);
 		break;
 	case OPT_BACKING:
 		conf.backing.kind = (enum wl_backing_kind)wl_opt__name("--backing", arg,
@@ -120,29 +117,19 @@ static void print_setup(const struct xs *x, double init_s)
 }
 
 /* 0, or the exit code after an error was printed. */
-static int run_passes(const struct xs *x, struct xs_result *all)
+static int run(const struct xs *x, struct xs_result *res)
 {
-	struct xs_result res;
-	int err;
+	int err = xs__run(x, res);
 
-	*all = (struct xs_result){ 0 };
-	do {
-		err = xs__run(x, &res);
-		if (err) {
-			wl_err("threads: cannot start %u: %s; lower -t", conf.threads,
-			       strerror(-err));
-			return WL_EXIT_USAGE;
-		}
-		if (all->lookups && res.checksum != all->checksum) {
-			wl_err("content: checksum %" PRIu64 " in one pass, %" PRIu64 " in another; "
-			       "do not trust this kernel with data", all->checksum, res.checksum);
-			return WL_EXIT_FAILED;
-		}
-		all->checksum = res.checksum;
-		all->lookups += res.lookups;
-		all->seconds += res.seconds;
-	} while (all->seconds < pass_seconds);
-	return 0;
+	if (!err)
+		return 0;
+	if (err == -EBADMSG) {
+		wl_err("content: %" PRIu64 " passes did not give the same checksum; "
+		       "do not trust this kernel with data", res->passes);
+		return WL_EXIT_FAILED;
+	}
+	wl_err("threads: cannot start %u: %s; lower -t", conf.threads, strerror(-err));
+	return WL_EXIT_USAGE;
 }
 
 static void print_result(const struct xs_result *res, double init_s, uint64_t bytes)
@@ -190,7 +177,7 @@ int main(int argc, char **argv)
 		return WL_EXIT_USAGE;
 	}
 	print_setup(&x, init_s);
-	ret = run_passes(&x, &res);
+	ret = run(&x, &res);
 	if (!ret)
 		print_result(&res, init_s, bytes);
 	xs__free(&x);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -38,6 +41,64 @@ static void checksum_is_independent_of_threads(void **state)
 	(void)state;
 	for (conf.threads = 2; conf.threads <= 9; conf.threads += 7)
 		assert_true(checksum(&conf) == want);
+}
+
+/* A thread that changes the first channel of all points, on and on. */
+static struct {
+	pthread_t thread;
+	atomic_bool stop;
+	struct xs_point *points;
+	uint64_t n;
+} spoiler;
+
+static void *spoil(void *arg)
+{
+	(void)arg;
+	for (double d = 1; !atomic_load(&spoiler.stop); d++)
+		for (uint64_t i = 0; i < spoiler.n; i++)
+			spoiler.points[i].xs[0] = d;
+	return NULL;
+}
+
+/* More than one pass of whole particles, by more threads than one: the checksum of one pass. */
+static void passes_give_the_checksum_of_one(void **state)
+{
+	struct xs_conf conf = base;
+	struct xs_result res;
+	uint64_t want;
+	struct xs x;
+
+	(void)state;
+	conf.threads = 3;
+	conf.particles = 33;
+	want = checksum(&conf);
+	conf.seconds = 0.2;
+	assert_int_equal(xs__build(&x, &conf), 0);
+	assert_int_equal(xs__run(&x, &res), 0);
+	assert_true(res.checksum == want);
+	assert_true(res.passes > 1);
+	assert_int_equal(res.lookups, res.passes * conf.particles * conf.lookups);
+	xs__free(&x);
+}
+
+/* Content that changes between the passes is an error. */
+static void passes_see_a_change(void **state)
+{
+	struct xs_conf conf = base;
+	struct xs_result res;
+	struct xs x;
+
+	(void)state;
+	conf.particles = 1;
+	conf.seconds = 0.2;
+	assert_int_equal(xs__build(&x, &conf), 0);
+	spoiler.points = (struct xs_point *)x.grid;
+	spoiler.n = x.points;
+	assert_int_equal(pthread_create(&spoiler.thread, NULL, spoil, NULL), 0);
+	assert_int_equal(xs__run(&x, &res), -EBADMSG);
+	atomic_store(&spoiler.stop, true);
+	pthread_join(spoiler.thread, NULL);
+	xs__free(&x);
 }
 
 static void checksum_is_independent_of_backing(void **state)
@@ -199,6 +260,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(checksum_is_independent_of_threads),
+		cmocka_unit_test(passes_give_the_checksum_of_one),
+		cmocka_unit_test(passes_see_a_change),
 		cmocka_unit_test(checksum_is_independent_of_backing),
 		cmocka_unit_test(checksum_depends_on_the_options),
 		cmocka_unit_test(checksum_sees_a_changed_bit),

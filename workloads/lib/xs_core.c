@@ -417,46 +417,74 @@ static uint64_t particle(const struct xs *x, uint64_t id)
 
 struct run {
 	const struct xs *x;
-	_Atomic uint64_t next;
-	_Atomic uint64_t checksum;
+	pthread_mutex_t lock;
+	uint64_t next, end;		/* particles of all passes; end: where the last pass ends */
+	double deadline;		/* no pass begins after it */
+	_Atomic uint64_t first, others;	/* checksums: of the first pass, of all others together */
 };
+
+/* Particles from *from to *to, or false: there are no more. */
+static bool run__take(struct run *run, uint64_t *from, uint64_t *to)
+{
+	uint64_t all = run->x->conf.particles;
+	bool more;
+
+	pthread_mutex_lock(&run->lock);
+	/* The pass that is under way is ended. */
+	if (run->end == UINT64_MAX && wl_now() >= run->deadline)
+		run->end = (run->next + all - 1) / all * all;
+	more = run->next < run->end;
+	*from = run->next;
+	*to = run->end - run->next < PARTICLE_CHUNK ? run->end : run->next + PARTICLE_CHUNK;
+	if (more)
+		run->next = *to;
+	pthread_mutex_unlock(&run->lock);
+	return more;
+}
 
 static void run_thread(void *arg, unsigned int index)
 {
 	struct run *run = arg;
-	uint64_t all = run->x->conf.particles, sum = 0;
+	uint64_t all = run->x->conf.particles, first = 0, others = 0, from, to;
 
 	(void)index;
-	for (;;) {
-		uint64_t first = atomic_fetch_add(&run->next, PARTICLE_CHUNK);
-
-		if (first >= all)
-			break;
-		for (uint64_t p = first; p < all && p < first + PARTICLE_CHUNK; p++)
-			sum += particle(run->x, p);
+	while (run__take(run, &from, &to)) {
+		for (uint64_t p = from; p < to; p++) {
+			if (p < all)
+				first += particle(run->x, p);
+			else
+				others += particle(run->x, p % all);
+		}
 	}
 	/* Addition modulo 2^64: the order of threads and particles does not matter. */
-	atomic_fetch_add(&run->checksum, sum);
+	atomic_fetch_add(&run->first, first);
+	atomic_fetch_add(&run->others, others);
 }
 
 int xs__run(const struct xs *x, struct xs_result *res)
 {
-	struct run run = { .x = x };
+	struct run run = { .x = x, .lock = PTHREAD_MUTEX_INITIALIZER,
+			   .end = x->conf.seconds > 0 ? UINT64_MAX : x->conf.particles };
 	struct wl_team team;
+	uint64_t one_pass;
 	double start;
 	int err;
 
-	err = xs__lookups(&x->conf, &res->lookups);
+	err = xs__lookups(&x->conf, &one_pass);
 	if (err)
 		return err;
 	err = wl_team__start(&team, x->conf.threads, false, run_thread, &run);
 	if (err)
 		return err;
 	start = wl_now();
+	run.deadline = start + x->conf.seconds;
 	wl_team__go(&team);
 	wl_team__join(&team);
+	pthread_mutex_destroy(&run.lock);
 	res->seconds = wl_now() - start;
+	res->passes = run.end / x->conf.particles;
+	res->lookups = one_pass * res->passes;
 	/* 63 bits, so that it fits wherever a signed number does. */
-	res->checksum = atomic_load(&run.checksum) >> 1;
-	return 0;
+	res->checksum = atomic_load(&run.first) >> 1;
+	return run.others == (res->passes - 1) * run.first ? 0 : -EBADMSG;
 }

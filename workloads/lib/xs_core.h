@@ -31,6 +31,7 @@ struct xs_conf {
 	uint64_t gridpoints;	/* per nuclide, 2..XS_GRID_MAX */
 	uint64_t particles;
 	uint64_t lookups;	/* per particle */
+	double seconds;		/* passes over all particles begin until then; 0: one pass */
 	unsigned int threads;
 	struct wl_backing_opts backing;
 };
@@ -60,8 +61,8 @@ struct xs {
 
 struct xs_result {
 	double seconds;
-	uint64_t lookups;
-	uint64_t checksum;
+	uint64_t passes, lookups;
+	uint64_t checksum;	/* of one pass */
 };
 
 unsigned int xs__nuclides(enum xs_size size);
@@ -71,6 +72,10 @@ int xs__bytes(const struct xs_conf *conf, uint64_t *bytes);
 int xs__lookups(const struct xs_conf *conf, uint64_t *lookups);
 /* Builds the grids in the calling thread. 0 or -errno with nothing left behind. */
 int xs__build(struct xs *x, const struct xs_conf *conf);
+/*
+ * The same threads do all passes, as NUMA balancing scans on behalf of threads that have run for a
+ * while. -EBADMSG: the passes did not give the same checksum.
+ */
 int xs__run(const struct xs *x, struct xs_result *res);
 void xs__free(struct xs *x);
 /* Index of the last energy of the union that is <= e (0 if there is none). */
