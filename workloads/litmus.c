@@ -86,8 +86,8 @@ static void run_one(struct litmus *l, const struct litmus_test *t, const char *w
 	enum litmus_verdict verdict;
 	struct litmus_result r;
 
-	litmus__run(l, t, conf.rounds, &r);
-	verdict = litmus__judge(&r, without[0]);
+	litmus__run(l, t, conf.rounds, without[0], &r);
+	verdict = litmus__judge(&r);
 	print_result(t, without, &r, verdict);
 	switch (verdict) {
 	case LITMUS_OK:

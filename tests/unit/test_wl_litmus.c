@@ -10,18 +10,24 @@
 
 #include "workloads/lib/litmus.h"
 
+static enum litmus_verdict judge(struct litmus_result *r, bool broken)
+{
+	r->broken = broken;
+	return litmus__judge(r);
+}
+
 static void with_guards_it_passes_without_violations(void **state)
 {
 	struct litmus_result r = { .wanted = 60, .rounds = 60, .deferred = 60 };
 
 	(void)state;
-	assert_int_equal(litmus__judge(&r, false), LITMUS_OK);
+	assert_int_equal(judge(&r, false), LITMUS_OK);
 	r.violations = 1;
-	assert_int_equal(litmus__judge(&r, false), LITMUS_FAILED);
+	assert_int_equal(judge(&r, false), LITMUS_FAILED);
 	r.violations = 0;
 	/* A stock kernel does not say what it defers, and must pass all the same. */
 	r.deferred = -1;
-	assert_int_equal(litmus__judge(&r, false), LITMUS_OK);
+	assert_int_equal(judge(&r, false), LITMUS_OK);
 }
 
 static void without_a_guard_it_passes_with_violations(void **state)
@@ -29,16 +35,16 @@ static void without_a_guard_it_passes_with_violations(void **state)
 	struct litmus_result r = { .wanted = 60, .rounds = 60, .deferred = 60 };
 
 	(void)state;
-	assert_int_equal(litmus__judge(&r, true), LITMUS_FAILED);
+	assert_int_equal(judge(&r, true), LITMUS_FAILED);
 	r.violations = 1;
-	assert_int_equal(litmus__judge(&r, true), LITMUS_OK);
+	assert_int_equal(judge(&r, true), LITMUS_OK);
 	r.deferred = 0;
-	assert_int_equal(litmus__judge(&r, true), LITMUS_OK);
+	assert_int_equal(judge(&r, true), LITMUS_OK);
 	/* Nothing deferred, nothing to guard; a kernel that does not say is not excused. */
 	r.violations = 0;
-	assert_int_equal(litmus__judge(&r, true), LITMUS_NOT_DEFERRED);
+	assert_int_equal(judge(&r, true), LITMUS_NOT_DEFERRED);
 	r.deferred = -1;
-	assert_int_equal(litmus__judge(&r, true), LITMUS_FAILED);
+	assert_int_equal(judge(&r, true), LITMUS_FAILED);
 }
 
 static void what_did_not_happen_is_no_pass(void **state)
@@ -48,15 +54,15 @@ static void what_did_not_happen_is_no_pass(void **state)
 	(void)state;
 	for (int broken = 0; broken <= 1; broken++) {
 		r.violations = 0;
-		assert_int_equal(litmus__judge(&r, broken), LITMUS_NOT_MOVED);
+		assert_int_equal(judge(&r, broken), LITMUS_NOT_MOVED);
 		r.violations = 1;
-		assert_int_equal(litmus__judge(&r, broken), LITMUS_NOT_MOVED);
+		assert_int_equal(judge(&r, broken), LITMUS_NOT_MOVED);
 		r.lacks = "CONFIG_X";
-		assert_int_equal(litmus__judge(&r, broken), LITMUS_SKIPPED);
+		assert_int_equal(judge(&r, broken), LITMUS_SKIPPED);
 		r.err = -EIO;
-		assert_int_equal(litmus__judge(&r, broken), LITMUS_FAILED);
+		assert_int_equal(judge(&r, broken), LITMUS_FAILED);
 		r.lacks = NULL;
-		assert_int_equal(litmus__judge(&r, broken), LITMUS_FAILED);
+		assert_int_equal(judge(&r, broken), LITMUS_FAILED);
 		r.err = 0;
 	}
 }
@@ -66,11 +72,31 @@ static void a_race_may_not_come_about(void **state)
 	struct litmus_result r = { .race = true, .wanted = 10, .deferred = 60 };
 
 	(void)state;
-	assert_int_equal(litmus__judge(&r, false), LITMUS_NO_RACE);
-	assert_int_equal(litmus__judge(&r, true), LITMUS_NO_RACE);
+	assert_int_equal(judge(&r, false), LITMUS_NO_RACE);
+	assert_int_equal(judge(&r, true), LITMUS_NO_RACE);
 	r.rounds = 1;
-	assert_int_equal(litmus__judge(&r, false), LITMUS_OK);
-	assert_int_equal(litmus__judge(&r, true), LITMUS_FAILED);
+	assert_int_equal(judge(&r, false), LITMUS_OK);
+	assert_int_equal(judge(&r, true), LITMUS_FAILED);
+}
+
+static void it_goes_on_until_enough(void **state)
+{
+	struct litmus_result r = { .wanted = 5 };
+
+	(void)state;
+	assert_true(litmus__goes_on(&r, 0, 0));
+	assert_true(litmus__goes_on(&r, 49, 1));
+	assert_false(litmus__goes_on(&r, 50, 0));
+	r.rounds = 5;
+	assert_false(litmus__goes_on(&r, 5, 0));
+	r.race = true;
+	assert_false(litmus__goes_on(&r, 5, 0));
+	r.broken = true;
+	assert_true(litmus__goes_on(&r, 5, 0));
+	assert_false(litmus__goes_on(&r, 5, 1));
+	assert_false(litmus__goes_on(&r, 50, 0));
+	r.race = false;
+	assert_false(litmus__goes_on(&r, 5, 0));
 }
 
 static void pagemap_entries(void **state)
@@ -142,7 +168,8 @@ int main(void)
 		cmocka_unit_test(with_guards_it_passes_without_violations),
 		cmocka_unit_test(without_a_guard_it_passes_with_violations),
 		cmocka_unit_test(what_did_not_happen_is_no_pass),
-		cmocka_unit_test(a_race_may_not_come_about), cmocka_unit_test(pagemap_entries),
+		cmocka_unit_test(a_race_may_not_come_about),
+		cmocka_unit_test(it_goes_on_until_enough), cmocka_unit_test(pagemap_entries),
 		cmocka_unit_test(hooks_have_names), cmocka_unit_test(masks_have_names),
 		cmocka_unit_test(the_table_is_whole),
 	};

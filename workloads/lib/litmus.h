@@ -108,6 +108,7 @@ struct litmus_test {
 
 /* What came of running one test. */
 struct litmus_result {
+	bool broken;				/* without a guard */
 	int err;				/* -errno, if it could not be run */
 	const char *lacks;			/* or what was lacking */
 	bool race;				/* the test is one of LITMUS_RACE */
@@ -127,7 +128,12 @@ enum litmus_verdict {
  * or the machine is, there was nothing to guard, and it counts as skipped. So does a race that no
  * round had.
  */
-enum litmus_verdict litmus__judge(const struct litmus_result *r, bool broken);
+enum litmus_verdict litmus__judge(const struct litmus_result *r);
+/*
+ * Pure. Is another round needed after so many tries? Those that prove nothing do not count: more of
+ * them, up to a limit. Without its guard a race is tried until it shows.
+ */
+bool litmus__goes_on(const struct litmus_result *r, unsigned int tries, uint64_t violations);
 const char *litmus__hook_name(unsigned int hook);
 /* "wp+fault" for their bits; cut off where it does not fit. */
 void litmus__hook_names(unsigned int mask, char *text, size_t size);
@@ -146,7 +152,8 @@ const struct litmus_test *litmus__test(unsigned int i);
 /* Joins a cgroup of its own and locks what is mapped so far. 0 or the exit code. */
 int litmus__setup(struct litmus *l, const char *cgroup_root);
 void litmus__teardown(struct litmus *l);
-void litmus__run(struct litmus *l, const struct litmus_test *t, unsigned int rounds,
+/* broken: without a guard, see litmus__goes_on(). */
+void litmus__run(struct litmus *l, const struct litmus_test *t, unsigned int rounds, bool broken,
 		 struct litmus_result *r);
 /* Demotes the memory under test through memory.reclaim. */
 int litmus__demote(struct litmus *l);

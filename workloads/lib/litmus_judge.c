@@ -27,7 +27,14 @@ void litmus__hook_names(unsigned int mask, char *text, size_t size)
 					       hook_names[hook]);
 }
 
-enum litmus_verdict litmus__judge(const struct litmus_result *r, bool broken)
+bool litmus__goes_on(const struct litmus_result *r, unsigned int tries, uint64_t violations)
+{
+	if (tries >= 10 * r->wanted)
+		return false;
+	return r->rounds < r->wanted || (r->broken && r->race && !violations);
+}
+
+enum litmus_verdict litmus__judge(const struct litmus_result *r)
 {
 	if (r->err)
 		return LITMUS_FAILED;
@@ -35,7 +42,7 @@ enum litmus_verdict litmus__judge(const struct litmus_result *r, bool broken)
 		return LITMUS_SKIPPED;
 	if (!r->rounds)
 		return r->race ? LITMUS_NO_RACE : LITMUS_NOT_MOVED;
-	if (!broken)
+	if (!r->broken)
 		return r->violations ? LITMUS_FAILED : LITMUS_OK;
 	if (r->violations)
 		return LITMUS_OK;

@@ -209,15 +209,15 @@ static void close_memory(struct litmus *l)
 
 static int run_rounds(struct litmus *l, const struct litmus_test *t, struct litmus_result *r)
 {
-	unsigned int limit = 10 * r->wanted;
 	int err, late;
 
 	/* However slow the machine is, what is deferred waits for the write, not for the timer. */
 	err = litmus__set_migrc(l, "migrc_age_ms", "60000");
 	if (!err && t->begin)
 		err = t->begin(l);
-	/* Rounds that prove nothing do not count: more of them, up to a limit. */
-	for (unsigned int i = 0; r->rounds < r->wanted && i < limit && err >= 0; i++) {
+	for (unsigned int i = 0; err >= 0; i++) {
+		if (!litmus__goes_on(r, i, atomic_load(&l->sh->violations)))
+			break;
 		err = run_round(l, t, i);
 		r->rounds += !err;
 	}
@@ -269,13 +269,14 @@ static void run_with_reader(struct litmus *l, const struct litmus_test *t, struc
 	r->violations = atomic_load(&l->sh->violations);
 }
 
-void litmus__run(struct litmus *l, const struct litmus_test *t, unsigned int rounds,
+void litmus__run(struct litmus *l, const struct litmus_test *t, unsigned int rounds, bool broken,
 		 struct litmus_result *r)
 {
 	uint64_t before = 0, after = 0;
 
 	memset(r, 0, sizeof(*r));
 	r->wanted = t->max_rounds && t->max_rounds < rounds ? t->max_rounds : rounds;
+	r->broken = broken;
 	r->race = t->flags & LITMUS_RACE;
 	r->lacks = t->lacks ? t->lacks(l) : NULL;
 	if (r->lacks)
