@@ -692,6 +692,9 @@ int storm_swap__on(const char *device)
 	off_t bytes;
 
 	_Static_assert(sizeof(head) == ARENA_PAGE, "a swap header is one page");
+	/* Left on by what ran before. */
+	if (fd < 0 && errno == ETXTBSY && !swapoff(device))
+		fd = open(device, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	bytes = lseek(fd, 0, SEEK_END);
