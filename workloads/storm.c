@@ -304,6 +304,7 @@ static int setup(struct watch *w)
 	*st = (struct storm){ .seed = conf.seed, .bytes = conf.bytes, .fast = conf.fast,
 			      .slow = conf.slow, .swap = conf.swap };
 	choose_names(st);
+	storm_acts__save(st);
 	what = "shared memory";
 	err = make_memory(st);
 	if (!err) {

@@ -22,8 +22,10 @@
 #include "workloads/lib/rng.h"
 
 #define STORM_NAME	24
+#define STORM_LINE	64
 #define STORM_PATH	256
 #define STORM_TALLIES	64
+#define STORM_SWITCHES	10
 
 enum storm_kind { STORM_FILE, STORM_ANON, STORM_KSM, STORM_THP, STORM_FAMILIES };
 
@@ -70,6 +72,7 @@ struct storm {
 	struct arena arena[STORM_FAMILIES];
 	int fd[STORM_FAMILIES];		/* of the file's family; -1 */
 	bool skip_op[STORM_TALLIES], skip_act[STORM_TALLIES];
+	char saved[STORM_SWITCHES][STORM_LINE];
 };
 
 /* --- operations and families (storm_op.c, storm_family.c) */
@@ -118,7 +121,9 @@ const char *storm_acts__name(size_t i);
 bool storm_acts__is_migrc(size_t i);
 /* Forks an actor. Its pid or -errno. */
 pid_t storm_actor__start(struct storm *st, unsigned int index, unsigned int oom_every);
-/* Everything online again, all switches as they were. 0 or the last -errno. */
+/* What the switches are now. */
+void storm_acts__save(struct storm *st);
+/* Everything online again, all switches as they were saved. 0 or the last -errno. */
 int storm_acts__restore(struct storm *st);
 /* mkswap and swapon. 0 or -errno. */
 int storm_swap__on(const char *device);
@@ -133,6 +138,8 @@ int storm_file__put(const char *path, const char *fmt, ...) __attribute__((forma
  */
 int storm_file__put_surely(double seconds, const char *path, const char *text);
 int storm_file__u64(const char *path, uint64_t *out);
+/* The first line. 0 or -errno. */
+int storm_file__line(const char *path, char line[STORM_LINE]);
 /* Is the text, up to a newline, what the file has? */
 bool storm_file__is(const char *path, const char *text);
 /* Frame number of a page of a process. -ENOENT if there is none. */

@@ -729,28 +729,54 @@ static void all_online(const char *pattern, const char *text, int *err)
 	globfree(&g);
 }
 
+/* What actions leave changed behind. */
+static const char *const switches[] = {
+	KSM "run",
+	"/proc/sys/kernel/numa_balancing",
+	TRACING "events/migrc/enable",
+	VM "migrc_rule",
+	VM "migrc_reasons",
+	VM "migrc_cap_permille",
+	VM "migrc_age_ms",
+	VM "migrc_debug_compare",
+	THP "enabled",
+	THP "defrag",
+};
+_Static_assert(sizeof(switches) / sizeof(switches[0]) == STORM_SWITCHES, "a place for each");
+
+/* Of "always [madvise] never", the choice. */
+static void unbracket(char *text)
+{
+	char *open = strchr(text, '['), *close = strchr(text, ']');
+
+	if (open && close > open) {
+		*close = '\0';
+		memmove(text, open + 1, strlen(open));
+	}
+}
+
+void storm_acts__save(struct storm *st)
+{
+	for (size_t i = 0; i < STORM_SWITCHES; i++) {
+		/* One that is not there has nothing to be restored. */
+		if (storm_file__line(switches[i], st->saved[i]))
+			st->saved[i][0] = '\0';
+		unbracket(st->saved[i]);
+	}
+}
+
 int storm_acts__restore(struct storm *st)
 {
-	static const char *const put[][2] = {
-		{ FAULTS "probability", "0" },
-		{ KSM "run", "0" },
-		{ THP "enabled", "madvise" },
-		{ THP "defrag", "madvise" },
-		{ "/proc/sys/kernel/numa_balancing", "2" },
-		{ TRACING "events/migrc/enable", "0" },
-		{ VM "migrc_rule", "0" },
-		{ VM "migrc_reasons", "288" },
-		{ VM "migrc_cap_permille", "16" },
-		{ VM "migrc_age_ms", "1000" },
-		{ VM "migrc_debug_compare", "0" },
-	};
 	char pattern[STORM_PATH];
 	int err = 0;
 
-	for (size_t i = 0; i < sizeof(put) / sizeof(put[0]); i++) {
-		int one_err = storm_file__put_surely(UNDO_SECONDS, put[i][0], put[i][1]);
+	/* First, or the rest may fail. */
+	storm_file__put_surely(UNDO_SECONDS, FAULTS "probability", "0");
+	for (size_t i = 0; i < STORM_SWITCHES; i++) {
+		int one_err = st->saved[i][0] ?
+			storm_file__put_surely(UNDO_SECONDS, switches[i], st->saved[i]) : 0;
 
-		if (one_err && one_err != -ENOENT)
+		if (one_err)
 			err = one_err;
 	}
 	all_online(CPU "/cpu[1-9]*/online", "1", &err);

@@ -48,24 +48,25 @@ int storm_file__put_surely(double seconds, const char *path, const char *text)
 	}
 }
 
-static int get_text(const char *path, char text[64])
+int storm_file__line(const char *path, char line[STORM_LINE])
 {
 	int err, fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n;
 
 	if (fd < 0)
 		return -errno;
-	n = read(fd, text, 63);
+	n = read(fd, line, STORM_LINE - 1);
 	err = n > 0 ? 0 : n < 0 ? -errno : -EIO;
 	close(fd);
-	text[n > 0 ? n : 0] = '\0';
+	line[n > 0 ? n : 0] = '\0';
+	line[strcspn(line, "\n")] = '\0';
 	return err;
 }
 
 int storm_file__u64(const char *path, uint64_t *out)
 {
-	char text[64];
-	int err = get_text(path, text);
+	char text[STORM_LINE];
+	int err = storm_file__line(path, text);
 
 	if (!err)
 		*out = strtoull(text, NULL, 10);
@@ -74,12 +75,9 @@ int storm_file__u64(const char *path, uint64_t *out)
 
 bool storm_file__is(const char *path, const char *text)
 {
-	char now[64];
+	char now[STORM_LINE];
 
-	if (get_text(path, now))
-		return false;
-	now[strcspn(now, "\n")] = '\0';
-	return !strcmp(now, text);
+	return !storm_file__line(path, now) && !strcmp(now, text);
 }
 
 int storm_file__pfn(pid_t pid, uint64_t addr, uint64_t *pfn)
