@@ -588,6 +588,9 @@ static void storm(struct watch *w, double began, uint64_t totals[SHOWN])
 		memcpy(from, to, sizeof(from));
 	}
 	counters(to);
+	/* The last one, unless it is too short to mean anything. */
+	if (wl_now() - phase > conf.phase / 2)
+		phase_end(w, began, from, to);
 	for (size_t i = 0; i < SHOWN; i++)
 		totals[i] = to[i] - first[i];
 }
