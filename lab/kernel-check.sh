@@ -6,8 +6,8 @@
 # prints a table. Exits with 1 if a cell failed.
 #
 # A cell passes if each of its options took effect, every object that its configuration has was
-# compiled, without a warning that the unpatched tree does not give, and no object wants a function
-# of the series that none defines. Passed cells are remembered by all that decides the result.
+# compiled, without a warning that the unpatched tree does not give, sparse's among them where the cell
+# has the argument C=, and no object wants a function of the series that none defines. Passed cells are remembered by all that decides the result.
 
 # shellcheck source=lib/common.sh
 . "$(dirname "$0")/lib/common.sh"
@@ -63,7 +63,8 @@ missing_tool() {
 	command=$(compiler_command)
 	[ "$CROSS" = - ] || package=gcc-${CROSS%-}
 	[ "$COMPILER" = gcc ] || package=clang
-	for tool in "$command:$package" $([ "$COMPILER" = gcc ] || echo ld.lld:lld llvm-nm:llvm); do
+	for tool in "$command:$package" $([ "$COMPILER" = gcc ] || echo ld.lld:lld llvm-nm:llvm) \
+		$([[ $ARGS != C=* ]] || echo sparse:sparse); do
 		command -v "${tool%%:*}" >/dev/null || { echo "${tool/:/ }"; return; }
 	done
 }
@@ -74,6 +75,7 @@ cell_key() {
 	{
 		echo "$1 $SRC_DIGEST"
 		"$(compiler_command)" --version | sed -n 1p
+		[[ $ARGS != C=* ]] || sparse --version
 		series__patches "$ROOT/kernel-patch/$BASE" | tr '\n' '\0' | xargs -0 cat
 		matrix__fragments "$CONFIG" "$BASE" | while read -r fragment; do cat "$fragment"; done
 		cat "$OBJECTS" "$LAB/kernel-check.sh" "$LAB/lib/matrix.sh" "$LAB/lib/kconfig.sh" "$LAB/lib/arms.sh"
