@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "analysis/explain.h"
 #include "analysis/json.h"
@@ -10,6 +11,7 @@
 #include "collector/cmd.h"
 #include "collector/cmdline.h"
 #include "collector/err.h"
+#include "collector/term.h"
 
 struct compare_options {
 	struct open_options open;
@@ -65,6 +67,7 @@ static void compare_text(struct doc *d, const struct an_compare *c, bool all)
 {
 	section__table(d, c, all);
 	section__mismatches(d, c);
+	doc__para(d, DOC_PLAIN, "%s", "");
 	for (size_t i = 0; i < c->nr_warnings; i++)
 		doc__para(d, DOC_WARN, "Warning: %s.", c->warnings[i]);
 	for (size_t a = 0; a < c->nr_arms; a++) {
@@ -86,7 +89,8 @@ static void compare_text(struct doc *d, const struct an_compare *c, bool all)
 
 static int print_text(const struct an_model *model, bool all)
 {
-	struct doc d = { .format = DOC_TEXT, .width = 80, .colour = open__colour() };
+	struct doc d = { .format = DOC_TEXT, .width = term__width(STDOUT_FILENO),
+			 .colour = term__colour(STDOUT_FILENO) };
 	int code;
 
 	for (size_t i = 0; i < model->nr; i++)
@@ -112,7 +116,8 @@ static int print_json(const struct an_model *model)
 
 static int print_explained(const struct an_model *model, const struct compare_options *opt)
 {
-	struct doc d = { .format = DOC_TEXT, .width = 80, .colour = open__colour() };
+	struct doc d = { .format = DOC_TEXT, .width = term__width(STDOUT_FILENO),
+			 .colour = term__colour(STDOUT_FILENO) };
 	char *msg = NULL;
 	int code;
 

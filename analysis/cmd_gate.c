@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/explain.h"
 #include "analysis/gate.h"
@@ -10,6 +12,7 @@
 #include "collector/cmd.h"
 #include "collector/cmdline.h"
 #include "collector/err.h"
+#include "collector/term.h"
 
 enum { OPT_POLICY = 0x200, OPT_JUNIT, OPT_JSON, OPT_MD, OPT_AGAINST, OPT_EXPLAIN };
 
@@ -217,7 +220,8 @@ static int prepare(struct inputs *in, const struct gate_options *opt, char **msg
 
 static int explain(const struct inputs *in, const char *key, char **msg)
 {
-	struct doc d = { .format = DOC_TEXT, .width = 80, .colour = open__colour() };
+	struct doc d = { .format = DOC_TEXT, .width = term__width(STDOUT_FILENO),
+			 .colour = term__colour(STDOUT_FILENO) };
 	int code = EXIT_TOOL;
 
 	if (!explain__model(&d, in->model, key, msg))
@@ -263,12 +267,14 @@ static bool stdout_is_taken(const struct gate_options *opt)
 
 static int print_text(const struct gate *g)
 {
-	struct sbuf b = { 0 };
+	/* In a log or for grep a line is a line, however long. */
+	struct doc d = { .format = DOC_TEXT, .colour = term__colour(STDOUT_FILENO),
+			 .width = isatty(STDOUT_FILENO) ? term__width(STDOUT_FILENO) : SIZE_MAX };
 	int code;
 
-	gate__text(g, &b);
-	code = open__write(NULL, b.s, b.len);
-	sbuf__free(&b);
+	gate__text(g, &d);
+	code = open__write(NULL, d.out.s, d.out.len);
+	sbuf__free(&d.out);
 	return code;
 }
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/json.h"
 #include "analysis/open.h"
@@ -9,6 +10,7 @@
 #include "collector/cmd.h"
 #include "collector/cmdline.h"
 #include "collector/err.h"
+#include "collector/term.h"
 
 enum format { FORMAT_HTML, FORMAT_TEXT, FORMAT_MD, FORMAT_JSON };
 
@@ -119,7 +121,7 @@ static int write_report(const struct an_model *model, const struct report_option
 		[FORMAT_JSON] = DOC_TEXT,
 	};
 	struct doc d = { .format = formats[opt->format], .width = 80,
-			 .colour = opt->format == FORMAT_TEXT && !opt->output && open__colour() };
+			 .colour = opt->format == FORMAT_TEXT && !opt->output && term__colour(STDOUT_FILENO) };
 	int code;
 
 	if (opt->format == FORMAT_JSON)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "analysis/json.h"
 #include "analysis/open.h"
@@ -13,6 +14,7 @@
 #include "collector/cmd.h"
 #include "collector/cmdline.h"
 #include "collector/err.h"
+#include "collector/term.h"
 
 struct runs_options {
 	const char *db;
@@ -62,15 +64,30 @@ static int load(const struct runs_options *opt, struct rundb **db)
 	return EXIT_TOOL;
 }
 
+/* Which rules it broke, not how: that takes lines, and `migrc show` has them. */
+static char *validity(const struct rd_run *run)
+{
+	struct sbuf b = { 0 };
+
+	if (run->emulated)
+		sbuf__add(&b, "emulated, ");
+	sbuf__add(&b, run__valid(run) ? "valid" : "invalid:");
+	if (strcmp(run->state, "complete"))
+		sbuf__addf(&b, " state %s%s", run->state, run->nr_invalid ? "," : "");
+	for (size_t i = 0; i < run->nr_invalid; i++)
+		sbuf__addf(&b, "%s %s", i ? "," : "", run->invalid[i].key);
+	return b.s;
+}
+
 static void runs_row(struct grid *g, const struct rd_run *run)
 {
 	time_t started = (time_t)(run->started_ns / 1000000000);
-	char when[32] = "?", wall[FMT_LEN], *why = run__why_invalid(run);
+	char when[32] = "?", wall[FMT_LEN], *words = validity(run);
 	struct tm tm;
 
 	if (gmtime_r(&started, &tm))
 		strftime(when, sizeof(when), "%m-%d %H:%M", &tm);
-	grid__row(g, why ? DOC_WARN : DOC_PLAIN);
+	grid__row(g, run__valid(run) ? DOC_PLAIN : DOC_WARN);
 	grid__cell(g, "%" PRId64, run->id);
 	grid__cell(g, "%s", run->workload);
 	grid__cell(g, "%s", run->arm);
@@ -81,9 +98,8 @@ static void runs_row(struct grid *g, const struct rd_run *run)
 	grid__cell(g, "%s", when);
 	grid__cell(g, "%s", run->wall_ns == RD_NULL ? "-" : fmt__unit(wall, (double)run->wall_ns,
 								      "ns"));
-	grid__cell(g, "%s%s%s", run->emulated ? "emulated, " : "", why ? "invalid: " : "valid",
-		   why ? why : "");
-	free(why);
+	grid__cell(g, "%s", words);
+	free(words);
 }
 
 static void list(const struct rundb *db, bool as_json, struct sbuf *out)
@@ -91,7 +107,8 @@ static void list(const struct rundb *db, bool as_json, struct sbuf *out)
 	static const char *const head[] = { "run", "workload", "arm", "block", "started (UTC)",
 					   "wall",
 					    "validity" };
-	struct doc d = { .format = DOC_TEXT, .width = 80, .colour = open__colour() };
+	struct doc d = { .format = DOC_TEXT, .width = term__width(STDOUT_FILENO),
+			 .colour = term__colour(STDOUT_FILENO) };
 	struct json j = { .out = out };
 	struct grid g;
 
@@ -103,7 +120,7 @@ static void list(const struct rundb *db, bool as_json, struct sbuf *out)
 		sbuf__add(out, "\n");
 		return;
 	}
-	grid__init(&g, "Runs", "rllrlrl", head);
+	grid__init(&g, "Runs", "rnnrlrl", head);
 	for (size_t i = 0; i < db->nr; i++)
 		runs_row(&g, &db->runs[i]);
 	if (!db->nr)
@@ -159,7 +176,8 @@ static const struct rd_run *find_run(const struct rundb *db, const char *word)
 
 static int show(const struct rundb *db, const struct runs_options *opt)
 {
-	struct doc d = { .format = DOC_TEXT, .width = 80, .colour = open__colour() };
+	struct doc d = { .format = DOC_TEXT, .width = term__width(STDOUT_FILENO),
+			 .colour = term__colour(STDOUT_FILENO) };
 	const struct rd_run *run = find_run(db, opt->run);
 	struct json j = { .out = &d.out };
 	char *msg;

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analysis/doc.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/style.h"
-
-#define BAR_CELLS	20
+#include "analysis/textgrid.h"
 
 static const char *const tone_class[] = {
 	[DOC_PLAIN] = "plain", [DOC_GOOD] = "good", [DOC_BAD] = "bad", [DOC_WARN] = "warn",
@@ -55,31 +53,16 @@ static void add_text(struct doc *d, const char *s)
 		sbuf__add_term(&d->out, s);
 }
 
-static void tone_on(struct doc *d, enum doc_tone tone)
+void doc__tone_on(struct doc *d, enum doc_tone tone)
 {
 	if (d->colour)
 		sbuf__add(&d->out, tone_sgr[tone]);
 }
 
-static void tone_off(struct doc *d, enum doc_tone tone)
+void doc__tone_off(struct doc *d, enum doc_tone tone)
 {
 	if (d->colour && tone != DOC_PLAIN)
 		sbuf__add(&d->out, "\033[0m");
-}
-
-/* Bytes of s that fit in width columns, cut at a space if there is one. */
-static size_t line_len(const char *s, size_t width)
-{
-	size_t cols = 0, i = 0, space = 0;
-
-	while (s[i]) {
-		if (((unsigned char)s[i] & 0xc0) != 0x80 && ++cols > width)
-			return space ? space : i ? i : 1;
-		if (s[i] == ' ')
-			space = i;
-		i++;
-	}
-	return i;
 }
 
 /* Terminal text wrapped to the width, every line after the first indented. */
@@ -91,7 +74,7 @@ static void add_wrapped(struct doc *d, const char *s, size_t indent)
 
 	sbuf__add_term(&clean, s);
 	for (p = sbuf__str(&clean); *p; first = false) {
-		size_t n = line_len(p, d->width - indent);
+		size_t n = utf8__line_len(p, d->width - (first ? 0 : indent));
 
 		sbuf__addf(&d->out, "%*s", first ? 0 : (int)indent, "");
 		sbuf__addn(&d->out, p, n);
@@ -148,7 +131,7 @@ void doc__heading(struct doc *d, int level, const char *id, const char *fmt, ...
 
 		sbuf__add(&d->out, "\n");
 		add_wrapped(d, s, 0);
-		n = strlen(s) > d->width ? d->width : utf8__width(s);
+		n = utf8__width(s);
 		for (size_t i = 0; level <= 3 && i < (n < d->width ? n : d->width); i++)
 			sbuf__addn(&d->out, &marks[level - 1], 1);
 		if (level <= 3)
@@ -171,10 +154,23 @@ void doc__para(struct doc *d, enum doc_tone tone, const char *fmt, ...)
 		add_text(d, s);
 		sbuf__add(&d->out, "\n\n");
 	} else {
-		tone_on(d, tone);
+		doc__tone_on(d, tone);
 		add_wrapped(d, s, 0);
-		tone_off(d, tone);
+		doc__tone_off(d, tone);
+		if (!*s)
+			sbuf__add(&d->out, "\n");
 	}
+	free(s);
+}
+
+void doc__hang(struct doc *d, enum doc_tone tone, size_t indent, const char *fmt, ...)
+{
+	char *s;
+
+	FORMAT(s, fmt);
+	doc__tone_on(d, tone);
+	add_wrapped(d, s, indent);
+	doc__tone_off(d, tone);
 	free(s);
 }
 
@@ -302,14 +298,14 @@ void grid__cell(struct grid *g, const char *fmt, ...)
 	g->cell[g->nr++] = s;
 }
 
-static const char *cell_at(const struct grid *g, size_t row, size_t col)
+const char *grid__at(const struct grid *g, size_t row, size_t col)
 {
 	size_t i = row * g->cols + col;
 
 	return i < g->nr ? g->cell[i] : "";
 }
 
-static double bar_part(const char *cell)
+double grid__bar_part(const char *cell)
 {
 	double part = strtod(cell, NULL);
 
@@ -318,13 +314,13 @@ static double bar_part(const char *cell)
 
 static void html_cell(struct doc *d, const struct grid *g, size_t row, size_t col)
 {
-	const char *s = cell_at(g, row, col);
+	const char *s = grid__at(g, row, col);
 
 	if (g->align[col] == 'b') {
 		sbuf__add(&d->out, "<td class=\"bar\">");
-		if (bar_part(s) > 0)
+		if (grid__bar_part(s) > 0)
 			sbuf__addf(&d->out, "<span style=\"width:%.2f%%\"></span>",
-				   bar_part(s) * 100);
+				   grid__bar_part(s) * 100);
 		sbuf__add(&d->out, "</td>");
 		return;
 	}
@@ -377,134 +373,11 @@ static void md_grid(struct doc *d, const struct grid *g)
 			if (g->align[c] == 'b')
 				continue;
 			sbuf__add(&d->out, " ");
-			add_text(d, cell_at(g, r, c));
+			add_text(d, grid__at(g, r, c));
 			sbuf__add(&d->out, " |");
 		}
 	}
 	sbuf__add(&d->out, "\n\n");
-}
-
-/* Column widths: what the cells need, then the widest left-aligned ones give way to the page. */
-static void fit_columns(const struct doc *d, const struct grid *g, size_t *width)
-{
-	size_t total = 0;
-
-	for (size_t c = 0; c < g->cols; c++) {
-		width[c] = g->align[c] == 'b' ? BAR_CELLS : utf8__width(g->head[c]);
-		for (size_t r = 0; r < g->rows && g->align[c] != 'b'; r++) {
-			size_t w = utf8__width(cell_at(g, r, c));
-
-			width[c] = w > width[c] ? w : width[c];
-		}
-		total += width[c] + (c ? 2 : 0);
-	}
-	while (total > d->width) {
-		size_t widest = SIZE_MAX;
-
-		for (size_t c = 0; c < g->cols; c++)
-			if (g->align[c] == 'l' && width[c] > 8 &&
-			    (widest == SIZE_MAX || width[c] > width[widest]))
-				widest = c;
-		for (size_t c = 0; widest == SIZE_MAX && c < g->cols; c++)
-			if (width[c] > 8)
-				widest = c;
-		if (widest == SIZE_MAX)
-			return;
-		width[widest]--;
-		total--;
-	}
-}
-
-/* One row, as many lines as its longest cell takes. cells are consumed as they are written. */
-static void text_row(struct doc *d, const struct grid *g, const size_t *width, const char **cells)
-{
-	bool more = true;
-
-	while (more) {
-		struct sbuf line = { 0 };
-
-		more = false;
-		for (size_t c = 0; c < g->cols; c++) {
-			size_t n = line_len(cells[c], width[c]), pad;
-			char *part = sbuf__format("%.*s", (int)n, cells[c]);
-
-			pad = width[c] - utf8__width(part);
-			sbuf__addf(&line, "%s%*s%s%*s", c ? "  " : "",
-				   g->align[c] == 'r' ? (int)pad : 0, "", part,
-				   g->align[c] == 'r' ? 0 : (int)pad, "");
-			free(part);
-			for (cells[c] += n; *cells[c] == ' '; cells[c]++)
-				;
-			more |= *cells[c] != '\0';
-		}
-		while (line.len && line.s[line.len - 1] == ' ')
-			line.s[--line.len] = '\0';
-		sbuf__addf(&d->out, "%s\n", sbuf__str(&line));
-		sbuf__free(&line);
-	}
-}
-
-static char *text_cell(const struct grid *g, size_t row, size_t col)
-{
-	struct sbuf b = { 0 };
-	size_t full = (size_t)(bar_part(cell_at(g, row, col)) * BAR_CELLS + 0.5);
-
-	sbuf__add(&b, "");
-	if (g->align[col] != 'b')
-		sbuf__add(&b, cell_at(g, row, col));
-	for (size_t i = 0; g->align[col] == 'b' && i < full; i++)
-		sbuf__add(&b, "#");
-	return b.s;
-}
-
-/* Escape every cell and head first: widths must be those of what is written. */
-static const char **clean_grid(struct grid *g)
-{
-	const char **head = mem__calloc(g->cols, sizeof(*head));
-
-	for (size_t i = 0; i < g->nr + g->cols; i++) {
-		struct sbuf b = { 0 };
-
-		sbuf__add(&b, "");
-		sbuf__add_term(&b, i < g->nr ? g->cell[i] : g->head[i - g->nr]);
-		if (i < g->nr) {
-			free(g->cell[i]);
-			g->cell[i] = b.s;
-		} else {
-			head[i - g->nr] = b.s;
-		}
-	}
-	g->head = head;
-	return head;
-}
-
-static void text_grid(struct doc *d, struct grid *g)
-{
-	const char **head = clean_grid(g);
-	size_t *width = mem__calloc(g->cols, sizeof(*width));
-	const char **cells = mem__calloc(g->cols, sizeof(*cells));
-	char **owned = mem__calloc(g->cols, sizeof(*owned));
-
-	fit_columns(d, g, width);
-	sbuf__add(&d->out, "\n");
-	for (size_t c = 0; c < g->cols; c++)
-		cells[c] = head[c];
-	text_row(d, g, width, cells);
-	for (size_t r = 0; r < g->rows; r++) {
-		for (size_t c = 0; c < g->cols; c++)
-			cells[c] = owned[c] = text_cell(g, r, c);
-		tone_on(d, g->tone[r]);
-		text_row(d, g, width, cells);
-		tone_off(d, g->tone[r]);
-		for (size_t c = 0; c < g->cols; c++)
-			free(owned[c]);
-	}
-	for (size_t c = 0; c < g->cols; c++)
-		free((char *)head[c]);
-	free(head);
-	free(owned);
-	free(cells);
-	free(width);
 }
 
 void doc__grid(struct doc *d, struct grid *g)
@@ -514,7 +387,7 @@ void doc__grid(struct doc *d, struct grid *g)
 	else if (g->rows && d->format == DOC_MD)
 		md_grid(d, g);
 	else if (g->rows)
-		text_grid(d, g);
+		textgrid__write(d, g);
 	for (size_t i = 0; i < g->nr; i++)
 		free(g->cell[i]);
 	free(g->cell);

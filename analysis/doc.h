@@ -32,9 +32,16 @@ void doc__open(struct doc *d, const char *title);
 void doc__close(struct doc *d);
 void doc__heading(struct doc *d, int level, const char *id, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/* An empty one is an empty line. */
 void doc__para(struct doc *d, enum doc_tone tone, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* Terminal only: lines after the first begin in column indent. */
+void doc__hang(struct doc *d, enum doc_tone tone, size_t indent, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 void doc__item(struct doc *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Colour of what follows, where there is colour. */
+void doc__tone_on(struct doc *d, enum doc_tone tone);
+void doc__tone_off(struct doc *d, enum doc_tone tone);
 void doc__list_begin(struct doc *d);
 void doc__list_end(struct doc *d);
 /* Preformatted: commands. Lines are not wrapped. */
@@ -50,7 +57,11 @@ struct grid {
 	const char *caption;
 	size_t cols, nr;	/* nr: cells so far */
 	const char *const *head;
-	const char *align;	/* 'l' or 'r' per column; 'b': a bar, its cell a number 0..1 */
+	/*
+	 * By column: 'l' text, 'r' numbers, 'b' a bar, its cell a number 0..1. On a terminal 'n' is
+	 * a name, which is shortened to one line, 'm' one that may take a few.
+	 */
+	const char *align;
 	char **cell;
 	size_t rows;
 	enum doc_tone *tone;	/* by row */
@@ -59,6 +70,9 @@ struct grid {
 void grid__init(struct grid *g, const char *caption, const char *align, const char *const *head);
 void grid__row(struct grid *g, enum doc_tone tone);
 void grid__cell(struct grid *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The cell's text, "" if there is none; a bar's cell as a number from 0 to 1. */
+const char *grid__at(const struct grid *g, size_t row, size_t col);
+double grid__bar_part(const char *cell);
 /* Write the table and free it. A table without rows writes nothing. */
 void doc__grid(struct doc *d, struct grid *g);
 

@@ -35,7 +35,7 @@ static void list_runs(struct doc *d, const struct an_compare *c, const struct an
 	static const char *const head[] = { "run", "arm", "block", "value", "log", "" };
 	struct grid g;
 
-	grid__init(&g, "Values by run, in order", "rlrrrl", head);
+	grid__init(&g, "Values by run, in order", "rnrrrl", head);
 	for (size_t i = 0; i < c->nr_runs; i++) {
 		const struct an_run *r = &c->runs[i];
 

@@ -3,6 +3,7 @@
 #ifndef MIGRC_ANALYSIS_GATE_H
 #define MIGRC_ANALYSIS_GATE_H
 
+#include "analysis/doc.h"
 #include "analysis/model.h"
 #include "analysis/policy.h"
 #include "analysis/sbuf.h"
@@ -39,7 +40,7 @@ const char *gate__state_name(enum gate_state state);
 char *gate__summary(const struct gate *g);
 
 /* gate_output.c: each adds the whole output. */
-void gate__text(const struct gate *g, struct sbuf *out);
+void gate__text(const struct gate *g, struct doc *d);	/* DOC_TEXT */
 void gate__junit(const struct gate *g, struct sbuf *out);
 void gate__json(const struct gate *g, struct sbuf *out);
 void gate__markdown(const struct gate *g, struct sbuf *out);

@@ -17,36 +17,40 @@ static void each_warning(const struct gate *g, void (*f)(void *to, const char *w
 			f(to, g->model->compares[w].workload, g->model->compares[w].warnings[i]);
 }
 
-/* --- text: one line each ---------------------------------------------------------------------- */
+/* --- text: one line each; on a terminal wrapped under its first word ---------------------------- */
+
+#define WORD_COLUMNS	14
+
+static enum doc_tone state_tone(enum gate_state state)
+{
+	switch (state) {
+	case GATE_GOOD:
+		return DOC_GOOD;
+	case GATE_INCONCLUSIVE:
+		return DOC_WARN;
+	default:
+		return DOC_BAD;
+	}
+}
 
 static void text_warning(void *to, const char *workload, const char *text)
 {
-	sbuf__add(to, "warning       ");
-	sbuf__add_term(to, workload);
-	sbuf__add(to, ": ");
-	sbuf__add_term(to, text);
-	sbuf__add(to, "\n");
+	doc__hang(to, DOC_WARN, WORD_COLUMNS, "%-12s  %s: %s", "warning", workload, text);
 }
 
-void gate__text(const struct gate *g, struct sbuf *out)
+void gate__text(const struct gate *g, struct doc *d)
 {
 	char *summary = gate__summary(g);
 
-	each_warning(g, text_warning, out);
+	each_warning(g, text_warning, d);
 	for (size_t i = 0; i < g->nr; i++) {
 		const struct gate_line *line = &g->line[i];
 
-		sbuf__addf(out, "%-12s  ", gate__state_name(line->state));
-		sbuf__add_term(out, line->workload);
-		sbuf__add(out, *line->workload ? " " : "");
-		sbuf__add_term(out, line->arm);
-		sbuf__add(out, *line->arm ? " " : "");
-		sbuf__add_term(out, line->what);
-		sbuf__add(out, ": ");
-		sbuf__add_term(out, line->says);
-		sbuf__add(out, "\n");
+		doc__hang(d, state_tone(line->state), WORD_COLUMNS, "%-12s  %s%s%s%s%s: %s",
+			  gate__state_name(line->state), line->workload, *line->workload ? " " : "",
+			  line->arm, *line->arm ? " " : "", line->what, line->says);
 	}
-	sbuf__addf(out, "gate: %s\n", summary);
+	doc__hang(d, state_tone(g->state), WORD_COLUMNS, "gate: %s", summary);
 	free(summary);
 }
 

@@ -148,10 +148,3 @@ int open__write(const char *path, const char *text, size_t len)
 	}
 	return EXIT_GOOD;
 }
-
-bool open__colour(void)
-{
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	return isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb");
-}

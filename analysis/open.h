@@ -33,7 +33,5 @@ void open__close(struct opened *o);
 int open__exit_code(const struct an_model *model);
 /* Write all of text to the file, or stdout for NULL; EXIT_GOOD or EXIT_TOOL after an error. */
 int open__write(const char *path, const char *text, size_t len);
-/* Whether stdout may have colour: a terminal, NO_COLOR not set, TERM not dumb. */
-bool open__colour(void);
 
 #endif /* MIGRC_ANALYSIS_OPEN_H */

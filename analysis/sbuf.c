@@ -200,13 +200,76 @@ void sbuf__add_term(struct sbuf *b, const char *s)
 	add_each(b, s, term_char);
 }
 
+/* Blocks of East Asian Wide and Fullwidth characters, and of emoji; and of those without a width. */
+static const struct {
+	unsigned int from, to, columns;
+} widths[] = {
+	{ 0x300, 0x36f, 0 }, { 0x483, 0x489, 0 }, { 0x591, 0x5bd, 0 }, { 0x610, 0x61a, 0 },
+	{ 0x64b, 0x65f, 0 }, { 0x1ab0, 0x1aff, 0 }, { 0x1dc0, 0x1dff, 0 }, { 0x200b, 0x200f, 0 },
+	{ 0x20d0, 0x20ff, 0 }, { 0xfe00, 0xfe0f, 0 }, { 0xfe20, 0xfe2f, 0 }, { 0xfeff, 0xfeff, 0 },
+	{ 0xe0100, 0xe01ef, 0 },
+	{ 0x1100, 0x115f, 2 }, { 0x2e80, 0x303e, 2 }, { 0x3041, 0xa4cf, 2 }, { 0xa960, 0xa97c, 2 },
+	{ 0xac00, 0xd7a3, 2 }, { 0xf900, 0xfaff, 2 }, { 0xfe30, 0xfe6f, 2 }, { 0xff00, 0xff60, 2 },
+	{ 0xffe0, 0xffe6, 2 }, { 0x1f300, 0x1f64f, 2 }, { 0x1f680, 0x1f6ff, 2 },
+	{ 0x1f900, 0x1faff, 2 }, { 0x20000, 0x3fffd, 2 },
+};
+
+size_t utf8__char(const char *s, size_t *columns)
+{
+	size_t n = text__utf8_len((const unsigned char *)s);
+	unsigned int c = (unsigned char)*s;
+
+	*columns = 1;
+	if (n < 2)
+		return 1;
+	c &= 0x7fu >> n;
+	for (size_t i = 1; i < n; i++)
+		c = c << 6 | ((unsigned char)s[i] & 0x3f);
+	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++)
+		if (c >= widths[i].from && c <= widths[i].to)
+			*columns = widths[i].columns;
+	return n;
+}
+
 size_t utf8__width(const char *s)
 {
-	size_t n = 0;
+	size_t sum = 0, columns;
 
-	for (; *s; s++)
-		n += ((unsigned char)*s & 0xc0) != 0x80;
-	return n;
+	while (*s) {
+		s += utf8__char(s, &columns);
+		sum += columns;
+	}
+	return sum;
+}
+
+bool utf8__may_break(const char *s)
+{
+	/* Numbers stay whole. */
+	if (*s == '.' || *s == ',' || *s == '-')
+		return s[1] && !strchr("0123456789.", s[1]);
+	return *s && strchr("_/:=+", *s);
+}
+
+size_t utf8__line_len(const char *s, size_t columns)
+{
+	size_t i = 0, used = 0, space = 0, mark = 0, n, w;
+
+	while (s[i]) {
+		n = utf8__char(s + i, &w);
+		if (used + w > columns && s[i] == ' ')
+			return i;
+		if (used + w > columns)
+			return space && (space * 3 >= i || !mark) ? space :
+			       mark ? mark : i ? i : n;
+		if (s[i] == ' ')
+			space = i;
+		used += w;
+		/* Not a lone letter or two before a mark: that would be worse to read. */
+		if (utf8__may_break(s + i) && used * 3 >= columns)
+			mark = i + 1;
+		i += n;
+	}
+	return i;
 }
 
 const char *fmt__num(char *buf, double v)

@@ -7,6 +7,7 @@
 #define MIGRC_ANALYSIS_SBUF_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 void *mem__calloc(size_t n, size_t size);
@@ -40,8 +41,16 @@ void sbuf__add_json(struct sbuf *b, const char *s);
 void sbuf__add_json_num(struct sbuf *b, double v);
 /* Terminal text: control characters and bad UTF-8 become '?', so that no escape sequence passes. */
 void sbuf__add_term(struct sbuf *b, const char *s);
-/* Characters (not bytes) of UTF-8 text. */
+/* Columns that UTF-8 text takes on a terminal; most characters one, ideographs two, accents none. */
 size_t utf8__width(const char *s);
+/* The first character: its bytes (1 for what is no UTF-8) and, in *columns, its columns. */
+size_t utf8__char(const char *s, size_t *columns);
+/*
+ * Bytes of s that fit in so many columns, at least one character: up to a space if there is one,
+ * else behind a mark that words are made of parts with, else wherever it is.
+ */
+bool utf8__may_break(const char *s);	/* behind its first character, one of those marks */
+size_t utf8__line_len(const char *s, size_t columns);
 
 #define FMT_LEN	32
 

@@ -208,9 +208,9 @@ static void effect_table(struct doc *d, const struct an_compare *c, size_t arm, 
 	for (size_t i = 0; i < c->nr_metrics && wide; i++)
 		published |= want(&c->metrics[i]) && !isnan(c->metrics[i].published);
 	if (published)
-		grid__init(&g, caption, "lrrrrrrrl", pub_head);
+		grid__init(&g, caption, "mrrrrrrrl", pub_head);
 	else
-		grid__init(&g, caption, wide ? "lrrrrrrl" : "lrrrrl", wide ? wide_head : head);
+		grid__init(&g, caption, wide ? "mrrrrrrl" : "mrrrrl", wide ? wide_head : head);
 	for (size_t i = 0; i < c->nr_metrics; i++)
 		if (want(&c->metrics[i]) && in_both(&c->metrics[i], arm))
 			effect_row(&g, &c->metrics[i], arm, wide, published);
@@ -264,7 +264,7 @@ static void value_table(struct doc *d, const struct an_compare *c, const char *c
 	static const char *const head[] = { "metric", "mean", "smallest", "largest", "n" };
 	struct grid g;
 
-	grid__init(&g, caption, "lrrrr", head);
+	grid__init(&g, caption, "mrrrr", head);
 	for (size_t i = 0; i < c->nr_metrics; i++) {
 		const struct an_metric *m = &c->metrics[i];
 		char *label, *mean, *min, *max;

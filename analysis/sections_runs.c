@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "analysis/histo.h"
 #include "analysis/sections.h"
@@ -54,7 +55,7 @@ static void run_row(struct grid *g, const struct an_compare *c, size_t i)
 
 void section__runs(struct doc *d, const struct section *s)
 {
-	static const char *const aligns[] = { "rrlrlrl", "rrlrlrrl", "rrlrlrrrl" };
+	static const char *const aligns[] = { "rrnrlrl", "rrnrlrrl", "rrnrlrrrl" };
 	const struct an_compare *c = s->c;
 	const char *head[9] = { "place", "run", "arm", "block", "boot", "wall time" };
 	size_t shown = 0;
@@ -137,7 +138,7 @@ void section__instrument(struct doc *d, const struct section *s)
 	snprintf(id, sizeof(id), "instrument-%u", s->number);
 	doc__heading(d, 3, id, "What the instrument cost and lost");
 	doc__para(d, DOC_PLAIN, "Seen and lost count events over all probes; bodies / wall is the run time of all probe bodies, over all CPUs, divided by the wall time (\"-\": the kernel's BPF statistics were off).");
-	grid__init(&g, "Instrument, by run", "rllrrrrrr", head);
+	grid__init(&g, "Instrument, by run", "rnlrrrrrr", head);
 	for (size_t i = 0; i < c->nr_runs; i++) {
 		const struct rd_run *rd = c->runs[i].rd;
 		double share = body_share(rd);
@@ -197,12 +198,12 @@ void section__facts(struct doc *d, const struct section *s)
 	else
 		doc__para(d, DOC_PLAIN, "All facts that must match between runs do.");
 	section__mismatches(d, c);
-	grid__init(&g, "What makes the arms", "lll", head);
+	grid__init(&g, "What makes the arms", "mml", head);
 	for (size_t a = 0; a < c->nr_arms; a++)
 		fact_rows(&g, c, a, "arm");
 	doc__grid(d, &g);
 	doc__fold_begin(d, "Facts that must match");
-	grid__init(&g, "Facts that must match", "lll", head);
+	grid__init(&g, "Facts that must match", "mml", head);
 	if (c->nr_arms)
 		fact_rows(&g, c, 0, "match");
 	doc__grid(d, &g);
@@ -229,8 +230,12 @@ static void record_head(struct doc *d, const struct rd_run *run)
 {
 	static const char *const head[] = { "field", "value" };
 	struct grid g;
-	char *why = run__why_invalid(run);
+	char *why = run__why_invalid(run), started[32] = "?";
+	time_t seconds = (time_t)(run->started_ns / 1000000000);
+	struct tm tm;
 
+	if (gmtime_r(&seconds, &tm))
+		strftime(started, sizeof(started), "%Y-%m-%d %H:%M:%S UTC", &tm);
 	grid__init(&g, "Run", "ll", head);
 	record_int(&g, "run", run->id);
 	record_row(&g, "uuid", run->uuid);
@@ -242,7 +247,7 @@ static void record_head(struct doc *d, const struct rd_run *run)
 	record_row(&g, "command", run->command);
 	record_row(&g, "state", run->state);
 	record_row(&g, "valid", why ? why : "yes");
-	record_int(&g, "started (ns since 1970)", run->started_ns);
+	record_row(&g, "started", started);
 	grid__row(&g, DOC_PLAIN);
 	grid__cell(&g, "wall time");
 	ns_cell(&g, run->wall_ns);
@@ -272,7 +277,7 @@ static void record_metrics(struct doc *d, const struct rd_run *run)
 	struct grid g;
 	char buf[FMT_LEN];
 
-	grid__init(&g, "Outcome", "lrlll", head);
+	grid__init(&g, "Outcome", "mrlll", head);
 	for (size_t i = 0; i < run->nr_metrics; i++) {
 		const struct rd_metric *m = &run->metrics[i];
 
@@ -291,7 +296,7 @@ static void record_counters(struct doc *d, const struct rd_run *run)
 	static const char *const head[] = { "source", "counter", "before", "after", "grew by" };
 	struct grid g;
 
-	grid__init(&g, "Counters that changed", "llrrr", head);
+	grid__init(&g, "Counters that changed", "nmrrr", head);
 	for (size_t i = 0; i < run->nr_counters; i++) {
 		const struct rd_counter *n = &run->counters[i];
 
@@ -328,7 +333,7 @@ static void record_hists(struct doc *d, const struct rd_run *run)
 	struct grid g;
 	char buf[FMT_LEN], lo[FMT_LEN], hi[FMT_LEN];
 
-	grid__init(&g, "Histograms", "lrrrrrrr", head);
+	grid__init(&g, "Histograms", "mrrrrrrr", head);
 	for (size_t i = 0; i < run->nr_hists; i++) {
 		const struct rd_hist *h = &run->hists[i];
 		struct histo v = { h->sub_bits, h->nr, h->n, (uint64_t)(h->max > 0 ? h->max : 0),
@@ -346,7 +351,7 @@ static void record_hists(struct doc *d, const struct rd_run *run)
 		if (histo__percentile(&v, 0.99, &pct))
 			grid__cell(&g, "-");
 		else
-			grid__cell(&g, "%s..%s", fmt__unit(lo, pct.lo, h->unit),
+			grid__cell(&g, "%s to %s", fmt__unit(lo, pct.lo, h->unit),
 				   fmt__unit(hi, pct.hi, h->unit));
 	}
 	doc__grid(d, &g);
@@ -358,7 +363,7 @@ static void record_perf(struct doc *d, const struct rd_run *run)
 	struct grid g;
 	char buf[FMT_LEN];
 
-	grid__init(&g, "Events of perf", "llrr", head);
+	grid__init(&g, "Events of perf", "mmrr", head);
 	for (size_t i = 0; i < run->nr_perf; i++) {
 		const struct rd_perf *p = &run->perf[i];
 
@@ -381,7 +386,7 @@ static void record_probes(struct doc *d, const struct rd_run *run)
 					    "body time" };
 	struct grid g;
 
-	grid__init(&g, "Probes", "lllrrrr", head);
+	grid__init(&g, "Probes", "mlmrrrr", head);
 	for (size_t i = 0; i < run->nr_probes; i++) {
 		const struct rd_probe *p = &run->probes[i];
 
@@ -400,14 +405,28 @@ static void record_probes(struct doc *d, const struct rd_run *run)
 			doc__para(d, DOC_MUTED, "%s: %s", run->probes[i].name, run->probes[i].why);
 }
 
+/* Names end in their unit. */
+static void record_instrument_row(struct grid *g, const char *name, int64_t v)
+{
+	size_t len = strlen(name);
+
+	if (len < 3 || strcmp(name + len - 3, "_ns")) {
+		record_int(g, name, v);
+		return;
+	}
+	grid__row(g, DOC_PLAIN);
+	grid__cell(g, "%.*s", (int)len - 3, name);
+	ns_cell(g, v);
+}
+
 static void record_instrument(struct doc *d, const struct rd_run *run)
 {
 	static const char *const head[] = { "instrument", "value" };
 	struct grid g;
 
-	grid__init(&g, "Instrument", "lr", head);
+	grid__init(&g, "Instrument", "mr", head);
 	for (size_t i = 0; i < run->nr_instrument; i++)
-		record_int(&g, run->instrument[i].name, run->instrument[i].value);
+		record_instrument_row(&g, run->instrument[i].name, run->instrument[i].value);
 	doc__grid(d, &g);
 }
 

@@ -26,7 +26,7 @@ void section__mismatches(struct doc *d, const struct an_compare *c)
 	static const char *const head[] = { "what", "values, and who has them" };
 	struct grid g;
 
-	grid__init(&g, "Differences between runs that must be equal", "ll", head);
+	grid__init(&g, "Differences between runs that must be equal", "ml", head);
 	for (size_t i = 0; i < c->nr_mismatches; i++) {
 		grid__row(&g, DOC_BAD);
 		grid__cell(&g, "%s", c->mismatches[i].what);
@@ -160,11 +160,10 @@ static void summary_row(struct grid *g, const struct an_compare *c, const char *
 		words__effect(m, a, &w);
 		grid__row(g, section__tone(e->verdict));
 		grid__cell(g, "%s", w.label);
-		grid__cell(g, "%s", w.base);
 		if (c->nr_arms > 2)
-			grid__cell(g, "%s: %s", c->arms[a].name, w.value);
-		else
-			grid__cell(g, "%s", w.value);
+			grid__cell(g, "%s", c->arms[a].name);
+		grid__cell(g, "%s", w.base);
+		grid__cell(g, "%s", w.value);
 		grid__cell(g, "%s", w.change);
 		grid__cell(g, "%s", w.range);
 		grid__cell(g, "%s", w.verdict);
@@ -176,14 +175,19 @@ void section__summary(struct doc *d, const struct an_compare *c)
 {
 	const char *head[] = { "mean per run", c->nr_arms ? c->arms[0].name : "", "", "change",
 			       "95 % interval", "verdict" };
+	const char *arms_head[] = { "mean per run", "arm", head[1], "arm's", "change",
+				    "95 % interval", "verdict" };
 	struct grid g;
 
 	if (c->nr_arms < 2)
 		return;
-	head[2] = c->nr_arms == 2 ? c->arms[1].name : "arm";
+	head[2] = c->arms[1].name;
 	doc__heading(d, 2, "", "Summary: %s%s", c->workload,
 		     c->emulated ? " (emulated: times are not judged)" : "");
-	grid__init(&g, "Summary", "lrrrrl", head);
+	if (c->nr_arms == 2)
+		grid__init(&g, "Summary", "mrrrrl", head);
+	else
+		grid__init(&g, "Summary", "mnrrrrl", arms_head);
 	summary_row(&g, c, "vmstat.pgmigrate_success");
 	summary_row(&g, c, "migrc.eligible");
 	summary_row(&g, c, "vmstat.migrc_deferred");

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/doc.h"
 #include "analysis/json.h"
 #include "analysis/sbuf.h"
 #include "collector/cmd.h"
@@ -15,6 +16,7 @@
 #include "collector/err.h"
 #include "collector/facts.h"
 #include "collector/privileges.h"
+#include "collector/term.h"
 #include "collector/text.h"
 #include "collector/probes.h"
 
@@ -226,19 +228,26 @@ static int doctor__try_probes(struct doctor *d)
 
 static void doctor__print_text(const struct doctor *d)
 {
+	struct doc out = { .format = DOC_TEXT, .width = term__width(STDOUT_FILENO),
+			   .colour = term__colour(STDOUT_FILENO) };
 	size_t i;
 
 	for (i = 0; i < d->nr; i++) {
 		const struct finding *f = &d->finding[i];
 
-		printf("%-4s %-38s %s\n", f->good ? "ok" : "NO", f->what, f->state);
+		doc__hang(&out, f->good ? DOC_PLAIN : DOC_BAD, 43, "%-4s %-38s %s",
+			  f->good ? "ok" : "NO", f->what, f->state);
 		if (f->why[0])
-			printf("     because: %s\n", f->why);
+			doc__hang(&out, DOC_PLAIN, 14, "     because: %s", f->why);
 		if (f->remedy)
-			printf("     remedy:  %s\n", f->remedy);
+			doc__hang(&out, DOC_PLAIN, 14, "     remedy:  %s", f->remedy);
 	}
-	printf("\n%s\n", d->can_record ? "migrc record works here with every core probe."
-				       : "migrc record works here only with --missing-probes=warn.");
+	doc__para(&out, DOC_PLAIN, "%s", "");
+	doc__hang(&out, d->can_record ? DOC_GOOD : DOC_WARN, 0, "%s", d->can_record ?
+		  "migrc record works here with every core probe." :
+		  "migrc record works here only with --missing-probes=warn.");
+	fputs(sbuf__str(&out.out), stdout);
+	sbuf__free(&out.out);
 }
 
 static void doctor__print_json(const struct doctor *d)

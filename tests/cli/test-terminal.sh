@@ -1,0 +1,100 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# On a terminal: lines that fit it, names that stay apart, colour only there and never alone, and
+# bars that are seen only there and only if it takes long.
+
+# shellcheck source=../lab/lib.sh
+. "$(dirname "$0")/../lab/lib.sh"
+MIGRC=$TOP/build/migrc
+cd "$WORK" || exit 2
+unset NO_COLOR COLUMNS
+export TERM=xterm
+
+long=an-arm-with-a-name-that-nobody-can-read-and-that-ends-in
+bash "$TOP/tests/fixtures/analysis/make-demo-db.sh" plain.db 3 1
+cp plain.db hostile.db
+is "the databases are made" 18 "$(sqlite3 plain.db "SELECT count(*) FROM run")"
+# Ends that differ, ends that do not, ideographs, an escape sequence; a host's name is a fact.
+sqlite3 hostile.db "
+	UPDATE run SET arm = '$long-one' WHERE arm = 'migrc';
+	UPDATE run SET arm = '$long-two' WHERE arm = 'migrc-off';
+	UPDATE run SET workload = 'workload-' || replace(hex(zeroblob(60)), '00', 'same-') WHERE workload = 'xsbench';
+	UPDATE metric SET name = 'm' || replace(hex(zeroblob(40)), '00', 'etric_') WHERE name = 'rounds';
+	UPDATE metric SET name = replace(hex(zeroblob(70)), '00', char(28450)) WHERE name = 'reads_per_s';
+	INSERT INTO fact SELECT id, 'drift', 'host', 'host' || char(27) || '[31m' || replace(hex(zeroblob(200)), '00', 'x.') FROM run;"
+is "with hostile names" 0 $?
+cat > policy <<'EOT'
+[gate]
+baseline = stock
+[metric metric.runtime]
+margin = 5 %
+EOT
+
+# In columns, as the terminal sees it: ideographs are two.
+too_wide() {
+	sed -e 's/\x1b\[[0-9;]*m//g' "$1" | LC_ALL=C.UTF-8 sed -e 's/漢/xx/g' | LC_ALL=C.UTF-8 awk -v most="$2" 'length($0) > most'
+}
+
+# on_tty COLUMNS COMMAND...: its output as the terminal gets it, without the carriage returns.
+on_tty() {
+	local columns=$1
+	shift
+	script -qec "stty cols $columns; $*" /dev/null < /dev/null | tr -d '\r'
+}
+
+for db in plain hostile; do
+	for args in "runs" "compare" "compare -a" "compare --explain metric.runtime" "show 2"; do
+		# shellcheck disable=SC2086 # words
+		"$MIGRC" $args -d $db.db > out 2> err
+		rc=$?
+		is "$db: $args: status" 0 $(( rc == 4 ? 0 : rc ))
+		is "$db: $args: lines fit 80 columns" "" "$(too_wide out 80)"
+		is "$db: $args: no colour in a pipe" 0 "$(grep -c $'\x1b' out)"
+		is "$db: $args: nothing on stderr" 0 "$(wc -c < err)"
+		on_tty 80 "$MIGRC $args -d $db.db" > tty
+		is "$db: $args: lines fit a terminal of 80" "" "$(too_wide tty 80)"
+		is "$db: $args: the same without its colour" "" "$(sed 's/\x1b\[[0-9;]*m//g' tty | diff - out)"
+		on_tty 60 "$MIGRC $args -d $db.db" > tty
+		is "$db: $args: lines fit a terminal of 60" "" "$(too_wide tty 60)"
+		on_tty 140 "$MIGRC $args -d $db.db" > tty
+		is "$db: $args: lines fit a terminal of 140" "" "$(too_wide tty 140)"
+	done
+	on_tty 80 "$MIGRC gate --policy policy -d $db.db" > tty
+	is "$db: gate: lines fit a terminal of 80" "" "$(too_wide tty 80)"
+	"$MIGRC" gate --policy policy -d $db.db > out
+	is "$db: gate: one line for each metric in a pipe" 4 "$(grep -c 'metric.runtime: ' out)"
+done
+"$MIGRC" doctor > out 2> err
+is "doctor: lines fit 80 columns" "" "$(too_wide out 80)"
+COLUMNS=50 "$MIGRC" doctor > out 2> err
+is "doctor: lines fit 50 columns" "" "$(too_wide out 50)"
+
+# --- names ----------------------------------------------------------------------------------------------
+"$MIGRC" runs -d hostile.db > out
+arms=$(awk '/^ *[0-9]+  / { for (i = 1; i <= NF; i++) if ($i ~ /^an-/) print $i }' out | sort -u | grep -v "$long")
+is "two long arms, two short names" 2 "$(echo "$arms" | wc -l)"
+for a in $arms; do
+	has "$a is told below" "$a: $long" "$(tr '\n' ' ' < out)"
+done
+COLUMNS=400 "$MIGRC" runs -d hostile.db > out
+has "wide enough for the whole name" " $long-one " "$(cat out)"
+COLUMNS=60 "$MIGRC" runs -d plain.db > out
+is "COLUMNS counts in a pipe" "" "$(too_wide out 60)"
+COLUMNS=nonsense "$MIGRC" runs -d plain.db > out
+is "COLUMNS that is no number: status" 0 $?
+
+# --- colour ---------------------------------------------------------------------------------------------
+on_tty 80 "$MIGRC compare -d plain.db" > tty
+is "colour on a terminal" 1 "$(grep -c $'\x1b' tty | sed 's/[1-9][0-9]*/1/')"
+NO_COLOR=1 on_tty 80 "$MIGRC compare -d plain.db" > tty
+is "no colour with NO_COLOR" 0 "$(grep -c $'\x1b' tty)"
+NO_COLOR='' on_tty 80 "$MIGRC compare -d plain.db" > tty
+is "an empty NO_COLOR is none" 1 "$(grep -c $'\x1b' tty | sed 's/[1-9][0-9]*/1/')"
+TERM=dumb on_tty 80 "$MIGRC compare -d plain.db" > tty
+is "no colour on a dumb terminal" 0 "$(grep -c $'\x1b' tty)"
+# Never alone: each coloured row of a table says it in words too.
+on_tty 80 "$MIGRC compare -d plain.db" | grep $'^\x1b\[3[12]' > coloured
+is "some rows are coloured" 1 "$(($(wc -l < coloured) > 0))"
+is "and all of them say why" 0 "$(grep -cvE 'improved|regressed|inconclusive|invalid' coloured)"
+finish
