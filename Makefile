@@ -35,17 +35,18 @@ DESTDIR	?=
 MAIN_SRC   := collector/main.c
 LIB_SRC    := $(filter-out $(MAIN_SRC),$(wildcard collector/*.c analysis/*.c))
 LIB_OBJ    := $(LIB_SRC:%.c=$(B)/%.o)
+EXT_SRC    := collector/events_vtab.c collector/pack.c collector/probe_specs.c
 WL_LIB_SRC := $(wildcard workloads/lib/*.c)
 WL_LIB_OBJ := $(WL_LIB_SRC:%.c=$(B)/%.o)
 WL_BIN     := $(patsubst workloads/%.c,$(B)/workloads/%,$(wildcard workloads/*.c))
 TEST_BIN   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
-LIBS       := -lbpf -lelf -lz -lsqlite3 -lexpat -linih -lm -lpthread
+LIBS       := -lbpf -lelf -lz -lzstd -lsqlite3 -lexpat -linih -lm -lpthread
 WL_LIBS    := -lnuma -lm -lpthread
 
 .PHONY: all build demo test unit check-stats unit-asan fuzz fuzz-check cli-test lab-test guest-test kernel-check test-core-matrix lab deps help clean distclean install lint
 .DEFAULT_GOAL := build
 all: build
-build: $(B)/migrc $(WL_BIN)
+build: $(B)/migrc $(B)/migrc_events.so $(WL_BIN)
 
 $(B)/migrc: $(B)/collector/main.o $(B)/libmigrc.a
 	$(say) LINK $@
@@ -54,6 +55,13 @@ $(B)/migrc: $(B)/collector/main.o $(B)/libmigrc.a
 $(B)/libmigrc.a: $(LIB_OBJ)
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+# The virtual table `events` for sqlite3 and others: `sqlite3 -cmd '.load migrc_events' runs.db`.
+$(B)/migrc_events.so: $(EXT_SRC) | $(B)/collector/schema.sql.h
+	@mkdir -p $(@D)
+	$(say) EXT $@
+	$(Q)$(CC) $(ALL_CFLAGS) -DMIGRC_LOADABLE -fPIC -fvisibility=hidden -shared $(LDFLAGS) -MMD -MP -MF $@.d \
+		-o $@ $(EXT_SRC) -lzstd
 
 $(B)/libworkload.a: $(WL_LIB_OBJ)
 	$(say) AR $@
@@ -118,7 +126,7 @@ check-stats: $(B)/tests/check_stats
 
 -include $(LIB_OBJ:=.d) $(WL_LIB_OBJ:=.d) $(WL_BIN:$(B)/workloads/%=$(B)/workloads/%.o.d) \
 	$(TEST_BIN:=.d) $(B)/tests/check_stats.d $(B)/collector/main.o.d $(B)/bpf/migrc.bpf.o.d \
-	$(B)/bpf/bodies.bpf.o.d
+	$(B)/bpf/bodies.bpf.o.d $(B)/migrc_events.so.d
 
 include tests/fuzz/fuzz.mk
 
@@ -176,6 +184,8 @@ distclean: clean
 install: build
 	$(Q)install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBEXEC)/workloads
 	$(Q)install -m 755 $(B)/migrc $(DESTDIR)$(PREFIX)/bin/
+	$(Q)install -d $(DESTDIR)$(PREFIX)/lib/migrc
+	$(Q)install -m 644 $(B)/migrc_events.so $(DESTDIR)$(PREFIX)/lib/migrc/
 	$(Q)$(if $(WL_BIN),install -m 755 $(WL_BIN) $(DESTDIR)$(LIBEXEC)/workloads/)
 	$(Q)cp -R --preserve=mode lab kernel-patch packages.list check-packages.list $(DESTDIR)$(LIBEXEC)/
 	$(say) INSTALL "$(DESTDIR)$(PREFIX)/bin/migrc, $(DESTDIR)$(LIBEXEC)"

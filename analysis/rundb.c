@@ -12,7 +12,7 @@
 #include "bpf/loglin.h"
 
 #define APPLICATION_ID	0x4d494752	/* "MIGR" */
-#define USER_VERSION	3	/* older ones are read as they are */
+#define USER_VERSION	4	/* older ones are read as they are */
 #define MAX_SUB_BITS	8
 
 /* The schema forbids NULL, but a file may be damaged, or made by who knows what: "" then. */

@@ -16,6 +16,7 @@ int cmd_report(int argc, char **argv);
 int cmd_gate(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_export(int argc, char **argv);
+int cmd_sql(int argc, char **argv);
 int cmd_lab(int argc, char **argv);
 
 #endif /* MIGRC_CMD_H */

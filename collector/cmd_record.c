@@ -176,7 +176,7 @@ static int run__collect(struct run *r)
 			break;
 		for (submitted = 0, id = 0; id < NR_PROBES; id++)
 			submitted += c->probe[id].submitted;
-		if (submitted == r->received)
+		if (submitted == r->events.received)
 			break;
 		usleep(SETTLE_US);
 	}
@@ -305,7 +305,8 @@ static void run__check(struct run *r)
 
 	for (id = 0; id < NR_PROBES; id++)
 		probes[id] = probes__status(r->probes, (enum probe_id)id);
-	checks__identities(&r->checks, probes, NR_PROBES, r->o->probes.event_every, r->received);
+	checks__identities(&r->checks, probes, NR_PROBES, r->o->probes.event_every,
+			   r->events.received);
 	checks__losses(&r->checks, probes, NR_PROBES, r->o->max_lost_share);
 	checks__taint(&r->checks, r->taint_before, taint__read());
 	run__judge_workload(r);
@@ -373,7 +374,7 @@ static void run__free(struct run *r)
 	snapshot__free(&r->before);
 	snapshot__free(&r->after);
 	facts__free(&r->facts);
-	free(r->events);
+	event_log__free(&r->events);
 	if (r->signal_fd >= 0)
 		close(r->signal_fd);
 }
@@ -383,6 +384,7 @@ static int run__prepare(struct run *r)
 {
 	int err;
 
+	r->events.format = r->o->event_format;
 	err = probes__open(&r->probes, &r->o->probes);
 	if (err)
 		return exit_code(err);
@@ -432,6 +434,53 @@ static int rescue__file(char *path, size_t size, const char *dir)
 }
 
 /*
+ * What the first database took while the workload ran, where the run's number was id. Often it can
+ * be read still: a full disk is no obstacle to that.
+ */
+static void rescue__copy_parts(struct run *r, const char *first, int64_t id)
+{
+	static const char * const copies[] = {
+		"INSERT INTO sample SELECT %lld, t_ns, source, name, value FROM first.sample "
+		"WHERE run_id = %lld",
+		"INSERT INTO event_chunk SELECT %lld, seq, events, first_ns, last_ns, kinds, data "
+		"FROM first.event_chunk WHERE run_id = %lld",
+	};
+	char *sql = sqlite3_mprintf("ATTACH %Q AS first", first);
+	int rc = sql ? sqlite3_exec(r->store.db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+	size_t i;
+
+	for (i = 0; rc == SQLITE_OK && i < sizeof(copies) / sizeof(copies[0]); i++) {
+		sqlite3_free(sql);
+		sql = sqlite3_mprintf(copies[i], (long long)r->id, (long long)id);
+		rc = sql ? sqlite3_exec(r->store.db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+	}
+	sqlite3_free(sql);
+	if (rc != SQLITE_OK)
+		err__print("%s: what it had taken of the run before cannot be read: %s; it stays there, in "
+			   "run %lld", r->o->db, sqlite3_errmsg(r->store.db), (long long)id);
+}
+
+/* The run into an empty database at path. 0 or a negative errno. */
+static int rescue__to(struct run *r, const char *path)
+{
+	char *first = strdup(r->store.path ? r->store.path : r->o->db);
+	const int64_t first_id = r->id;
+	int err = first ? 0 : -ENOMEM;
+
+	store__close(&r->store);
+	if (!err)
+		err = store__open(&r->store, path);
+	if (!err)
+		err = run__announce(r);
+	if (!err)
+		err = run__store_end(r);
+	if (!err && r->parts_stored)
+		rescue__copy_parts(r, first, first_id);
+	free(first);
+	return err;
+}
+
+/*
  * The database does not take the run (no space, a lock that stays): a database of its own elsewhere
  * may, and what was measured is not lost. The row in the first one stays as `running`.
  */
@@ -445,8 +494,7 @@ static void run__rescue(struct run *r)
 	for (i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
 		if (rescue__file(path, sizeof(path), dirs[i]))
 			continue;
-		store__close(&r->store);
-		if (!store__open(&r->store, path) && !run__announce(r) && !run__store_end(r)) {
+		if (!rescue__to(r, path)) {
 			err__print("%s: does not take the run; it is stored in %s instead, read it there "
 				   "with -d", r->o->db, path);
 			return;

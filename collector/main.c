@@ -24,6 +24,7 @@ static const struct command commands[] = {
 	{ "gate", cmd_gate, "decide by a policy, for CI" },
 	{ "merge", cmd_merge, "databases together" },
 	{ "export", cmd_export, "the runs as CSV, JSON, Prometheus' text" },
+	{ "sql", cmd_sql, "query a database, raw events in the table `events` included" },
 	{ "lab", cmd_lab, "build kernels, boot guests, run a plan" },
 };
 

@@ -70,6 +70,19 @@ static const char * const steps[] = {
 	"	body_ns FROM probe_v2;\n"
 	"DROP TABLE probe_v2;\n"
 	"PRAGMA user_version = 3;\n",
+	/* 3 to 4: packed events, beside those in rows, which stay what they are. */
+	[3] =
+	"CREATE TABLE event_chunk (\n"
+	"	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,\n"
+	"	seq		INTEGER NOT NULL,\n"
+	"	events		INTEGER NOT NULL,\n"
+	"	first_ns	INTEGER NOT NULL,\n"
+	"	last_ns		INTEGER NOT NULL,\n"
+	"	kinds		INTEGER NOT NULL,\n"
+	"	data		BLOB NOT NULL,\n"
+	"	PRIMARY KEY (run_id, seq)\n"
+	") STRICT;\n"
+	"PRAGMA user_version = 4;\n",
 };
 
 const char *migrate__step(int64_t version)

@@ -9,6 +9,7 @@
 
 #include "collector/checks.h"
 #include "collector/counters.h"
+#include "collector/event_log.h"
 #include "collector/facts.h"
 #include "collector/output.h"
 #include "collector/perfrun.h"
@@ -24,6 +25,7 @@ struct record_options {
 	long long block, position;
 	unsigned int interval_ms, timeout_s;	/* timeout 0: none */
 	struct probes_options probes;
+	enum event_format event_format;
 	double max_lost_share;
 	struct label *labels;
 	size_t nr_labels;
@@ -57,10 +59,9 @@ struct run {
 	int64_t t0_ns;			/* CLOCK_MONOTONIC at the start */
 	int64_t edge_migrated;		/* pages migrated while counting began and ended */
 	int64_t attach_ns, detach_ns, drain_ns, cpu_ns;
-	uint64_t received;
 	unsigned long long taint_before;
-	struct event *events;
-	size_t nr_events, cap_events;
+	struct event_log events;
+	bool parts_stored;		/* samples or events, while the workload ran */
 	bool interrupted, emulated;
 	enum adapter_kind adapter;	/* whose output it was */
 	int signal_fd;			/* of the signals that are blocked meanwhile */
@@ -69,11 +70,11 @@ struct run {
 int64_t clock__ns(int clock);
 
 /*
- * run_store.c: samples so far in a transaction of their own, all else at the end in another.
- * Samples that could not be stored are kept for the end; -EBUSY, without a message: another program
+ * run_store.c: samples and packed events so far in a transaction of their own, all else at the end in
+ * another. What could not be stored is kept for the end; -EBUSY, without a message: another program
  * holds the database.
  */
-int run__store_samples(struct run *r);
+int run__store_part(struct run *r);
 int run__store_end(struct run *r);
 
 /* run_store_probes.c: what the probes counted, and whether it adds up; part of the latter. */

@@ -12,7 +12,7 @@
 enum {
 	OPT_ARM = 256, OPT_BLOCK, OPT_POSITION, OPT_WORKLOAD, OPT_LABEL, OPT_FACT, OPT_EVENTS,
 	OPT_INTERVAL, OPT_TIMEOUT, OPT_MISSING, OPT_EMULATED, OPT_RING, OPT_MAX_LOST, OPT_ADAPTER,
-	OPT_METRIC, OPT_PERF, OPT_PERF_EVENT, OPT_PROBES, OPT_RUNG, OPT_BY,
+	OPT_METRIC, OPT_PERF, OPT_PERF_EVENT, OPT_PROBES, OPT_RUNG, OPT_BY, OPT_EVENT_FORMAT,
 };
 
 static const struct argp_option options[] = {
@@ -36,6 +36,9 @@ static const struct argp_option options[] = {
 	  "may be repeated", 0 },
 	{ "events", OPT_EVENTS, "agg|all|sample:N", 0,
 	  "Aggregate in the kernel (agg), or store raw events too: all, or one of N of each probe and CPU", 0 },
+	{ "event-format", OPT_EVENT_FORMAT, "packed|rows", 0,
+	  "How raw events are stored (packed): in chunks that `migrc sql` and migrc_events.so read, or in "
+	  "plain rows, ten times as large", 0 },
 	{ "by", OPT_BY, "comm|tgid", 0, "Split the probes' histograms by command name or process too", 0 },
 	{ "probes", OPT_PROBES, "all|none|empty", 0,
 	  "What to attach (all); none: only counters are read; empty: programs that do nothing", 0 },
@@ -237,6 +240,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_BY:
 	case OPT_RUNG:
 		return parse_probes(key, arg, &o->probes);
+	case OPT_EVENT_FORMAT:
+		err = choice__parse("event-format", arg, "packed", "rows", &second);
+		o->event_format = second ? EVENTS_ROWS : EVENTS_PACKED;
+		return err;
 	case OPT_MISSING:
 		err = choice__parse("missing-probes", arg, "error", "warn", &second);
 		o->missing_is_error = !second;

@@ -42,20 +42,8 @@ int64_t clock__ns(int clock)
 int run__keep_event(void *ctx, const struct event *e)
 {
 	struct run *r = ctx;
-	struct event *bigger;
-	size_t cap;
 
-	r->received++;
-	if (r->nr_events == r->cap_events) {
-		cap = r->cap_events ? 2 * r->cap_events : 4096;
-		bigger = realloc(r->events, cap * sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		r->events = bigger;
-		r->cap_events = cap;
-	}
-	r->events[r->nr_events++] = *e;
-	return 0;
+	return event_log__add(&r->events, e);
 }
 
 /* Ctrl-C and the like: passed on, the run goes on to its end as interrupted. A second one kills. */
@@ -156,10 +144,10 @@ int run__finish_output(struct run *r)
 	return err ? err : output__finish(&r->output);
 }
 
-/* Store the samples so far, or keep them for the end; whether to try again before. */
-static bool run__keep_samples(struct run *r)
+/* Store what there is so far, or keep it for the end; whether to try again before. */
+static bool run__keep_part(struct run *r)
 {
-	int err = run__store_samples(r);
+	int err = run__store_part(r);
 
 	if (!err || err == -EBUSY)
 		return true;
@@ -186,7 +174,7 @@ static int run__do_due(struct run *r, struct due *due)
 	}
 	if (now >= due->store) {
 		/* A full disk is no reason to end the workload: there may be room at its end. */
-		due->store = run__keep_samples(r) ? now + STORE_NS : NEVER;
+		due->store = run__keep_part(r) ? now + STORE_NS : NEVER;
 	}
 	if (now >= due->deadline) {
 		r->end.timed_out = true;
@@ -284,12 +272,12 @@ int run__loop(struct run *r)
 
 	r->end.started_ns = clock__ns(CLOCK_REALTIME);
 	r->t0_ns = clock__ns(CLOCK_MONOTONIC);
-	if (r->o->interval_ms) {
+	if (r->o->interval_ms)
 		due.sample = r->t0_ns;
-		due.store = r->t0_ns + STORE_NS;
-	}
 	if (r->o->probes.event_every)
 		due.drain = r->t0_ns + DRAIN_NS;
+	if (r->o->interval_ms || r->o->probes.event_every)
+		due.store = r->t0_ns + STORE_NS;
 	if (r->o->timeout_s)
 		due.deadline = r->t0_ns + r->o->timeout_s * NS_PER_S;
 	err = workload__start(&r->workload);

@@ -39,7 +39,7 @@ static int put_cost(struct run *r)
 		{ "detach_ns", r->detach_ns },
 		{ "drain_ns", r->drain_ns },
 		{ "collector_cpu_ns", r->cpu_ns },
-		{ "received", (int64_t)r->received },
+		{ "received", (int64_t)r->events.received },
 		{ "samples_taken", (int64_t)r->sampler.taken },
 		{ "samples_failed", (int64_t)r->sampler.failed },
 		{ "edge_pgmigrate_success", r->edge_migrated },
@@ -61,15 +61,7 @@ static int put_labels_and_facts(struct run *r)
 
 static int put_events(struct run *r)
 {
-	static const char sql[] = "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
-	const struct event *e;
-	int err = 0;
-
-	for (e = r->events; !err && e < r->events + r->nr_events; e++)
-		err = store__put(&r->store, sql, "iiiiiiiii", r->id, (int64_t)e->t_ns,
-				 (int64_t)e->cpu, (int64_t)e->tid, (int64_t)e->kind, (int64_t)e->a,
-				 (int64_t)e->b, (int64_t)e->c, (int64_t)e->d);
-	return err;
+	return event_log__put_all(&r->events, &r->store, r->id);
 }
 
 static int put_samples(struct run *r)
@@ -86,7 +78,7 @@ static int put_samples(struct run *r)
 	return err;
 }
 
-int run__store_samples(struct run *r)
+int run__store_part(struct run *r)
 {
 	int err;
 
@@ -95,11 +87,16 @@ int run__store_samples(struct run *r)
 	if (!err)
 		err = put_samples(r);
 	if (!err)
+		err = event_log__put_chunks(&r->events, &r->store, r->id);
+	if (!err)
 		err = store__commit(&r->store);
-	if (err)
+	if (err) {
 		store__rollback(&r->store);
-	else
+	} else {
+		r->parts_stored = true;
 		sampler__clear(&r->sampler);
+		event_log__stored(&r->events);
+	}
 	store__hurry(&r->store, false);
 	return err;
 }

@@ -7,7 +7,7 @@
 -- an older database forward first (collector/migrate.c: what each version added).
 
 PRAGMA application_id = 0x4d494752;	-- "MIGR"
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;
 
 -- One run of one workload.
 CREATE TABLE run (
@@ -170,7 +170,22 @@ CREATE TABLE invalid (
 	PRIMARY KEY (run_id, rule)
 ) STRICT, WITHOUT ROWID;
 
--- Raw events of `migrc record --events=all`; the meaning of a..d by kind is in docs/events.md.
+-- Raw events of `migrc record --events=all`, packed: docs/store.md has the format, and the virtual
+-- table `events` of `migrc sql` and migrc_events.so reads them as rows. A chunk is written whole or not
+-- at all; those of a run whose collector was killed are what had been stored by then.
+CREATE TABLE event_chunk (
+	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, -- the run
+	seq		INTEGER NOT NULL, -- number of the chunk in its run, from 0, in the order of the ring
+	events		INTEGER NOT NULL, -- events in it, 1 to 16384
+	first_ns	INTEGER NOT NULL, -- smallest t_ns in it, CLOCK_MONOTONIC of the kernel
+	last_ns		INTEGER NOT NULL, -- largest t_ns in it
+	kinds		INTEGER NOT NULL, -- 2^kind of each kind in it, added up; a kind over 62 counts as 62
+	data		BLOB NOT NULL,	-- its events
+	PRIMARY KEY (run_id, seq)
+) STRICT;
+
+-- Raw events of `migrc record --events=all --event-format=rows`, in the columns of the virtual table;
+-- the meaning of a..d by kind is in docs/events.md.
 CREATE TABLE event (
 	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, -- the run
 	t_ns		INTEGER NOT NULL,	-- CLOCK_MONOTONIC of the kernel

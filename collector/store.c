@@ -249,6 +249,7 @@ static int store__prepare(struct store *s, const char *sql)
 int store__put(struct store *s, const char *sql, const char *types, ...)
 {
 	const char *text;
+	const void *blob;
 	va_list ap;
 	int i, rc = SQLITE_OK;
 	int err;
@@ -268,6 +269,11 @@ int store__put(struct store *s, const char *sql, const char *types, ...)
 		case 't':
 			text = va_arg(ap, const char *);
 			rc = sqlite3_bind_text(s->stmt, i + 1, text, -1, SQLITE_TRANSIENT);
+			break;
+		case 'b':
+			blob = va_arg(ap, const void *);
+			rc = sqlite3_bind_blob64(s->stmt, i + 1, blob, va_arg(ap, size_t),
+						 SQLITE_STATIC);
 			break;
 		default:
 			rc = sqlite3_bind_null(s->stmt, i + 1);

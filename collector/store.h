@@ -15,7 +15,7 @@
 #include <sqlite3.h>
 
 #define STORE__APPLICATION_ID 0x4d494752
-#define STORE__VERSION 3
+#define STORE__VERSION 4
 
 struct store {
 	sqlite3 *db;
@@ -67,7 +67,7 @@ int store__end_run(struct store *s, int64_t run_id, const struct run_end *end);
 
 /*
  * Put one row within the caller's transaction. types has a letter for each `?` of sql: i int64_t,
- * d double, t const char * (NULL is NULL), n a NULL without argument. sql is compared by address:
+ * d double, t const char * (NULL is NULL), b const void * and size_t, n a NULL without argument. sql is compared by address:
  * use one constant for many rows and it is prepared once.
  */
 int store__put(struct store *s, const char *sql, const char *types, ...);

@@ -11,7 +11,7 @@ unit-asan:
 # Parsers of what others wrote, by clang's libFuzzer, and what they need.
 FUZZ_SECONDS ?= 60
 FUZZ_RUNS    ?= 3000
-FUZZ_SRC     := $(addprefix collector/,adapter.c counters.c err.c output.c perfstat.c pmbench.c pmbench_xml.c \
+FUZZ_SRC     := $(addprefix collector/,adapter.c counters.c err.c output.c pack.c perfstat.c pmbench.c pmbench_xml.c \
 		  results.c text.c xsbench.c) \
 		$(addprefix analysis/,dist.c effect.c histo.c metrics.c model.c policy.c rundb.c sbuf.c stats.c \
 		  warnings.c words.c)

@@ -7,11 +7,12 @@
 set -u
 DB=${1:?usage: check-db.sh DB}
 [ -s "$DB" ] || { echo "check-db: $DB: no such database; record runs into it first" >&2; exit 2; }
+MIGRC=$(dirname "$0")/../../build/migrc
 passed=0
 failed=0
 
 sql() {
-	sqlite3 -readonly -separator ' ' "$DB" "$1"
+	"$MIGRC" sql -d "$DB" -s ' ' "$1"
 }
 
 # rule TEXT QUERY: the query names what breaks the rule, a line each; none may.
@@ -92,7 +93,7 @@ rule "received = submitted" \
 		coalesce((SELECT sum(submitted) FROM probe WHERE run_id = run.id), 0)"
 rule "stored events = received" \
 	"SELECT id FROM run WHERE $COMPLETE AND $(instrument received) <>
-		(SELECT count(*) FROM event WHERE run_id = run.id)"
+		(SELECT count(*) FROM events WHERE run_id = run.id)"
 rule "a histogram's bins add up to its total" \
 	"SELECT run_id, name, total FROM histogram h WHERE total <>
 		coalesce((SELECT sum(n) FROM histogram_bin b WHERE b.run_id = h.run_id AND b.name = h.name), 0)"
@@ -171,7 +172,10 @@ if [ "$(sql "SELECT count(*) FROM run WHERE arm = 'check'")" -gt 0 ]; then
 		"SELECT id FROM run WHERE workload = 'wp-fault' AND NOT $(bpf wp_fault.calls) > 0"
 	rule "raw events of migrations carry the pages that were counted" \
 		"SELECT id FROM run WHERE workload = 'pingpong-events' AND $(bpf migrate.succeeded) <>
-			(SELECT sum(c) FROM event WHERE run_id = run.id AND kind = 0)"
+			(SELECT sum(c) FROM events WHERE run_id = run.id AND kind = 0)"
+	rule "raw events are packed, or rows where that was asked for" \
+		"SELECT id, workload FROM run WHERE workload LIKE 'pingpong-%' AND (SELECT count(*) FROM event WHERE run_id = run.id) <>
+			CASE workload WHEN 'pingpong-sampled' THEN $(instrument received) ELSE 0 END"
 	rule "the small ring lost events, and said so" \
 		"SELECT id FROM run WHERE workload = 'lossy' AND NOT ((SELECT sum(lost) FROM probe WHERE run_id = run.id) > 0
 			AND EXISTS (SELECT 1 FROM invalid WHERE run_id = run.id AND rule = 'lost-events')

@@ -122,7 +122,8 @@ static void make(const char *db, const char *prefix, int nr)
 			 "INSERT INTO sample VALUES (%1$d, 1, 'vmstat', 'x', 1);"
 			 "INSERT INTO probe VALUES (%1$d, 'p', 'fentry', 't', 1, NULL, 1, 1, 0, 1);"
 			 "INSERT INTO instrument VALUES (%1$d, 'attach_ns', 1);"
-			 "INSERT INTO event VALUES (%1$d, 1, 0, 1, 1, 1, 1, 1, 1);", i, prefix);
+			 "INSERT INTO event VALUES (%1$d, 1, 0, 1, 1, 1, 1, 1, 1);"
+			 "INSERT INTO event_chunk VALUES (%1$d, 0, 1, 1, 1, 2, x'00');", i, prefix);
 		exec_sql(db, sql);
 	}
 }
@@ -132,7 +133,7 @@ static void assert_whole(const char *db, int nr)
 {
 	static const char * const tables[] = {
 		"run_label", "fact", "counter", "metric", "perf_event", "result_text", "histogram",
-		"sample", "probe", "instrument", "event",
+		"sample", "probe", "instrument", "event", "event_chunk",
 	};
 	char sql[128];
 

@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include "bpf/events.h"
+#include "collector/events_vtab.h"
 
 #define MIGRC MIGRC_BUILD "/migrc"
 #define MAX_ARGS 24
@@ -123,7 +124,7 @@ static int64_t query(const struct world *w, const char *sql)
 	sqlite3 *sq = NULL;
 	int64_t value = -1;
 
-	if (!sqlite3_open_v2(w->db, &sq, SQLITE_OPEN_READONLY, NULL) &&
+	if (!sqlite3_open_v2(w->db, &sq, SQLITE_OPEN_READONLY, NULL) && !events_vtab__register(sq) &&
 	    !sqlite3_prepare_v2(sq, sql, -1, &stmt, NULL) && sqlite3_step(stmt) == SQLITE_ROW)
 		value = sqlite3_column_int64(stmt, 0);
 	sqlite3_finalize(stmt);
@@ -216,8 +217,12 @@ static void test_privileges_are_dropped(void **state)
 static void test_events(void **state)
 {
 	static const char * const args[] = {
-		"--events=all", "--", "sh", "-c", "for i in 1 2 3 4 5 6 7 8 9; do cat /dev/null; done",
-		NULL,
+		"--events=all", "--event-format=rows", "--", "sh", "-c",
+		"for i in 1 2 3 4 5 6 7 8 9; do cat /dev/null; done", NULL,
+	};
+	static const char * const packed[] = {
+		"--events=all", "--interval", "0", "--", "sh", "-c",
+		"for i in 1 2 3 4 5 6 7 8 9; do cat /dev/null; done", NULL,
 	};
 	struct world *w = *state;
 
@@ -227,6 +232,14 @@ static void test_events(void **state)
 	assert_int_equal(query(w, "SELECT (SELECT coalesce(sum(seen - lost), 0) FROM probe) = "
 			       "(SELECT count(*) FROM event)"), 1);
 	assert_int_equal(query(w, "SELECT count(*) FROM invalid WHERE rule = 'identity'"), 0);
+	assert_int_equal(query(w, "SELECT count(*) FROM event_chunk"), 0);
+	/* Packed, unless told otherwise: as many as were received, in the virtual table too. */
+	assert_int_equal(finish(start(w, packed)), 0);
+	assert_int_equal(query(w, "SELECT count(*) FROM event WHERE run_id = 2"), 0);
+	assert_int_equal(query(w, "SELECT (SELECT count(*) FROM events WHERE run_id = 2) = "
+			       "(SELECT value FROM instrument WHERE name = 'received' AND run_id = 2)"), 1);
+	assert_int_equal(query(w, "SELECT (SELECT coalesce(sum(seen - lost), 0) FROM probe WHERE run_id = 2) "
+			       "= (SELECT coalesce(sum(events), 0) FROM event_chunk)"), 1);
 }
 
 static void test_failed(void **state)

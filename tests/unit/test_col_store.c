@@ -14,6 +14,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "collector/event_log.h"
+#include "collector/events_vtab.h"
+#include "collector/pack.h"
 #include "collector/store.h"
 #include "collector/text.h"
 
@@ -354,12 +357,30 @@ static void test_kill(void **state)
 	close(go[1]);
 }
 
-/* Runs without end, each with samples on the way and a hundred metrics at its end. */
+#define LAST_EVENTS 100
+
+/* A chunk and a bit: with three of these there are chunks on the way and one at the end. */
+static int add_events(struct event_log *log, int64_t nr)
+{
+	struct event e = { .kind = 2, .b = 64 };
+	int64_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < nr; i++) {
+		e.t_ns = log->received * 1000;
+		e.a = e.t_ns * 2654435761U % 4099;
+		err = event_log__add(log, &e);
+	}
+	return err;
+}
+
+/* Runs without end, each with samples and events on the way and a hundred metrics at its end. */
 static void __attribute__((noreturn)) write_runs(const char *db, int ready_fd)
 {
 	static const char metric[] = "INSERT INTO metric VALUES (?, ?, 1, 's', 'lower', 1)";
 	static const char sample[] = "INSERT INTO sample VALUES (?, ?, 'vmstat', 'x', 1)";
 	const struct run_end end = { .state = "complete", .started_ns = 1 };
+	struct event_log log = { .format = EVENTS_PACKED };
 	struct store s;
 	char name[16];
 	int64_t id, i, t;
@@ -377,8 +398,10 @@ static void __attribute__((noreturn)) write_runs(const char *db, int ready_fd)
 			for (i = 0; i < 500; i++)
 				if (store__put(&s, sample, "ii", id, 1000 * t + i))
 					_exit(1);
-			if (store__commit(&s))
+			if (add_events(&log, PACK__MAX_EVENTS + LAST_EVENTS / 2) ||
+			    event_log__put_chunks(&log, &s, id) || store__commit(&s))
 				_exit(1);
+			event_log__stored(&log);
 		}
 		if (store__begin(&s))
 			_exit(1);
@@ -387,9 +410,38 @@ static void __attribute__((noreturn)) write_runs(const char *db, int ready_fd)
 			if (store__put(&s, metric, "it", id, name))
 				_exit(1);
 		}
-		if (store__end_run(&s, id, &end) || store__commit(&s))
+		if (event_log__put_all(&log, &s, id) || store__end_run(&s, id, &end) ||
+		    store__commit(&s))
 			_exit(1);
+		event_log__free(&log);
+		log = (struct event_log){ .format = EVENTS_PACKED };
 	}
+}
+
+/* Whole chunks, one after the other: of a run that is complete, all events that it had. */
+static void assert_whole_chunks(const char *db)
+{
+	sqlite3_stmt *stmt = NULL;
+	sqlite3 *sq = NULL;
+	int64_t nr;
+
+	assert_int_equal(query(db, "SELECT count(*) FROM run WHERE (SELECT count(*) FROM event_chunk "
+			       "WHERE run_id = id) <> (SELECT coalesce(max(seq) + 1, 0) FROM event_chunk "
+			       "WHERE run_id = id)"), 0);
+	assert_int_equal(sqlite3_open(db, &sq), SQLITE_OK);
+	assert_int_equal(events_vtab__register(sq), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(sq, "SELECT (SELECT count(*) FROM events WHERE run_id = id), "
+		"state = 'complete' FROM run ORDER BY id DESC LIMIT 3", -1, &stmt, NULL), SQLITE_OK);
+	while (sqlite3_step(stmt) == SQLITE_ROW) {
+		nr = sqlite3_column_int64(stmt, 0);
+		if (sqlite3_column_int(stmt, 1))
+			assert_int_equal(nr, 2 * PACK__MAX_EVENTS + LAST_EVENTS);
+		else
+			assert_true(nr == 0 || nr == PACK__MAX_EVENTS || nr == 2 * PACK__MAX_EVENTS);
+	}
+	assert_string_equal(sqlite3_errmsg(sq), "no more rows available");
+	sqlite3_finalize(stmt);
+	sqlite3_close(sq);
 }
 
 /* Rows of a run: all of them if it is complete, only what was committed by pieces if not. */
@@ -427,6 +479,7 @@ static void test_kills(void **state)
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		assert_true(WIFSIGNALED(status));
 		assert_all_or_marked(w->db);
+		assert_whole_chunks(w->db);
 		/* What was complete stays so, and no kill leaves more than one run behind. */
 		complete = query(w->db, "SELECT count(*) FROM run WHERE state = 'complete'");
 		assert_true(complete >= before);
