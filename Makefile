@@ -43,7 +43,7 @@ TEST_BIN   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_
 LIBS       := -lbpf -lelf -lz -lzstd -lsqlite3 -lexpat -linih -lm -lpthread
 WL_LIBS    := -lnuma -lm -lpthread
 
-.PHONY: all build demo test unit check-stats unit-asan fuzz fuzz-check cli-test lab-test guest-test kernel-check test-core-matrix lab deps help clean distclean install lint
+.PHONY: all build demo test bench-store bench-10m unit check-stats unit-asan fuzz fuzz-check cli-test lab-test guest-test kernel-check test-core-matrix lab deps help clean distclean install lint
 .DEFAULT_GOAL := build
 all: build
 build: $(B)/migrc $(B)/migrc_events.so $(WL_BIN)
@@ -129,6 +129,7 @@ check-stats: $(B)/tests/check_stats
 	$(B)/bpf/bodies.bpf.o.d $(B)/migrc_events.so.d
 
 include tests/fuzz/fuzz.mk
+include tests/bench/bench.mk
 
 # --- front doors, lab, install -------------------------------------------------------------------
 LIBEXEC := $(PREFIX)/libexec/migrc
