@@ -7,6 +7,7 @@
 #include "analysis/json.h"
 #include "analysis/open.h"
 #include "analysis/sections.h"
+#include "analysis/words.h"
 #include "collector/cmd.h"
 #include "collector/cmdline.h"
 #include "collector/err.h"
@@ -20,14 +21,17 @@ struct report_options {
 	struct open_options open;
 	const char *output;
 	enum format format;
+	bool no_records;
 };
+
+enum { OPT_NO_RECORDS = 0x200 };
 
 static const char doc[] =
 	"Write the report of a database: verdict, why, mechanism beside outcome, every run.\v"
 	"EXAMPLES\n"
 	"  migrc report -o report.html              one self-contained page of runs.db\n"
 	"  migrc report -d lab.db --format text     the same on the terminal\n"
-	"  migrc report --format md >> \"$GITHUB_STEP_SUMMARY\"\n\n"
+	"  migrc report --format md --no-records >> \"$GITHUB_STEP_SUMMARY\"\n\n"
 	"Plots need gnuplot; without it the tables stay and the page says what is missing.\n\n"
 	"EXIT STATUS: 0 written (whatever the verdict); 2 usage or tool error; 4 runs invalid, their "
 	"results differ, or what must match does not (then nothing is written).";
@@ -35,6 +39,8 @@ static const char doc[] =
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "write here (default: standard output)", 1 },
 	{ "format", 'f', "FORMAT", 0, "html (default), text, md or json", 1 },
+	{ "no-records", OPT_NO_RECORDS, NULL, 0,
+	  "leave out each run's full record, which is most of a long report", 1 },
 	{ 0 }
 };
 
@@ -60,6 +66,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			return 0;
 		}
 		return cmdline__error(state, "%s: no such format; html, text, md and json are", arg);
+	case OPT_NO_RECORDS:
+		o->no_records = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		return cmdline__error(state, "%s: not an option; the database is given with -d", arg);
 	default:
@@ -67,7 +76,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static void report_compare(struct doc *d, const struct section *s)
+static void report_compare(struct doc *d, const struct section *s, bool records)
 {
 	char id[32];
 
@@ -79,25 +88,72 @@ static void report_compare(struct doc *d, const struct section *s)
 	section__why(d, s);
 	section__mechanism(d, s);
 	section__outcome(d, s);
-	section__plots(d, s);
+	section__held(d, s);
+	section__latency(d, s);
+	section__classes(d, s);
+	section__cpus(d, s);
 	section__runs(d, s);
+	section__dots(d, s);
 	section__instrument(d, s);
 	section__facts(d, s);
-	section__records(d, s);
+	if (records)
+		section__records(d, s);
+}
+
+/* Several workloads: what each came to, before any of them in full. */
+static void contents(struct doc *d, const struct an_model *model)
+{
+	if (model->nr < 2)
+		return;
+	doc__list_begin(d);
+	for (size_t i = 0; i < model->nr; i++) {
+		const struct an_compare *c = &model->compares[i];
+		char id[32];
+
+		snprintf(id, sizeof(id), "workload-%zu", i + 1);
+		if (c->nr_arms < 2)
+			doc__link(d, id, "%s: one arm only", c->workload);
+		for (size_t a = 1; a < c->nr_arms; a++)
+			doc__link(d, id, "%s: %s against %s: %s%s", c->workload, c->arms[a].name,
+				  c->arms[0].name, compare__invalid(c) ? "INVALID, " : "",
+				  verdict__name(words__overall(c, a)));
+	}
+	doc__list_end(d);
+}
+
+/* The command that writes this report again, with what was given to choose and to allow. */
+static char *own_command(const struct report_options *opt)
+{
+	struct sbuf b = { 0 };
+
+	sbuf__addf(&b, "migrc report -d %s", opt->open.db ? opt->open.db : "runs.db");
+	if (opt->open.baseline)
+		sbuf__addf(&b, " --baseline %s", opt->open.baseline);
+	for (size_t i = 0; i < opt->open.nr_arms; i++)
+		sbuf__addf(&b, " --arm %s", opt->open.arms[i]);
+	if (opt->open.workload)
+		sbuf__addf(&b, " --workload %s", opt->open.workload);
+	if (opt->open.allow_mismatch)
+		sbuf__add(&b, " --allow-mismatch");
+	if (opt->no_records)
+		sbuf__add(&b, " --no-records");
+	sbuf__add(&b, " -o report.html");
+	return b.s;
 }
 
 static void report(struct doc *d, const struct an_model *model, const struct report_options *opt)
 {
-	char *command;
+	char *command = own_command(opt);
 
 	doc__open(d, "migrc report");
 	doc__heading(d, 1, "", "migrc: does deferring TLB flushes at migration pay here?");
 	if (!model->nr)
 		doc__para(d, DOC_WARN, "The database has no runs. Make some with `migrc record`.");
+	contents(d, model);
 	for (size_t i = 0; i < model->nr; i++) {
 		struct section s = { &model->compares[i], (unsigned int)i + 1 };
 
-		report_compare(d, &s);
+		report_compare(d, &s, !opt->no_records);
 	}
 	section__method(d, model->nr ? model->compares[0].policy : &an_default_policy);
 	doc__heading(d, 2, "reproduce", "How to reproduce");
@@ -106,8 +162,6 @@ static void report(struct doc *d, const struct an_model *model, const struct rep
 
 		section__reproduce(d, &s);
 	}
-	command = sbuf__format("migrc report -d %s -o report.html", opt->open.db ? opt->open.db :
-			       "runs.db");
 	doc__pre(d, command);
 	doc__para(d, DOC_MUTED, "Written by migrc %s.", MIGRC_VERSION);
 	doc__close(d);
@@ -120,7 +174,7 @@ static int write_report(const struct an_model *model, const struct report_option
 		[FORMAT_HTML] = DOC_HTML, [FORMAT_TEXT] = DOC_TEXT, [FORMAT_MD] = DOC_MD,
 		[FORMAT_JSON] = DOC_TEXT,
 	};
-	struct doc d = { .format = formats[opt->format], .width = 80,
+	struct doc d = { .format = formats[opt->format], .width = 80, .captions = true,
 			 .colour = opt->format == FORMAT_TEXT && !opt->output && term__colour(STDOUT_FILENO) };
 	int code;
 

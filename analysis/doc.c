@@ -100,12 +100,6 @@ void doc__open(struct doc *d, const char *title)
 	sbuf__add(&d->out, "</style>\n</head>\n<body>\n<main>\n");
 }
 
-void doc__close(struct doc *d)
-{
-	if (d->format == DOC_HTML)
-		sbuf__add(&d->out, "</main>\n</body>\n</html>\n");
-}
-
 void doc__heading(struct doc *d, int level, const char *id, const char *fmt, ...)
 {
 	static const char marks[] = "==-";
@@ -188,6 +182,23 @@ void doc__list_end(struct doc *d)
 		sbuf__add(&d->out, "\n");
 }
 
+void doc__link(struct doc *d, const char *id, const char *fmt, ...)
+{
+	char *s;
+
+	FORMAT(s, fmt);
+	if (d->format == DOC_HTML) {
+		sbuf__add(&d->out, "<li><a href=\"#");
+		sbuf__add_html(&d->out, id);
+		sbuf__add(&d->out, "\">");
+		add_text(d, s);
+		sbuf__add(&d->out, "</a></li>\n");
+	} else {
+		doc__item(d, "%s", s);
+	}
+	free(s);
+}
+
 void doc__item(struct doc *d, const char *fmt, ...)
 {
 	char *s, *bullet;
@@ -259,19 +270,89 @@ void doc__fold_end(struct doc *d)
 		sbuf__add(&d->out, "</details>\n");
 }
 
-void doc__figure(struct doc *d, const char *svg, const char *caption, const char *why)
+/* --- figures ---------------------------------------------------------------------------------- */
+
+void doc__figures_begin(struct doc *d, bool small)
+{
+	if (d->format == DOC_HTML)
+		sbuf__addf(&d->out, "<div class=\"figures%s\">\n", small ? " small" : "");
+}
+
+void doc__figures_end(struct doc *d)
+{
+	if (d->format == DOC_HTML)
+		sbuf__add(&d->out, "</div>\n");
+}
+
+void doc__figure(struct doc *d, struct plot *plot, const char *fmt, ...)
+{
+	char *s;
+
+	FORMAT(s, fmt);
+	if (d->format != DOC_HTML) {
+		free(s);
+		plot__free(plot);
+		return;
+	}
+	d->figures = mem__grow(d->figures, d->nr_figures);
+	d->figures[d->nr_figures++] = (struct doc_figure){ d->out.len, plot, s };
+}
+
+static void add_figure(struct doc *d, size_t i, const char *svg, const char *why)
+{
+	const struct doc_figure *f = &d->figures[i];
+
+	if (!svg) {
+		doc__para(d, DOC_WARN, "Plot missing (%s): %s.", f->plot->title, why);
+		return;
+	}
+	sbuf__addf(&d->out, "<figure id=\"figure-%zu\">\n<figcaption><strong>", i + 1);
+	sbuf__add_html(&d->out, f->plot->title);
+	sbuf__add(&d->out, "</strong> ");
+	sbuf__add_html(&d->out, f->caption);
+	sbuf__add(&d->out, "</figcaption>\n");
+	sbuf__add(&d->out, svg);
+	sbuf__add(&d->out, "\n</figure>\n");
+}
+
+/* One gnuplot draws all figures: starting it costs more than most plots do. */
+static void place_figures(struct doc *d)
+{
+	struct plot **plots = mem__calloc(d->nr_figures, sizeof(*plots));
+	const char **why = mem__calloc(d->nr_figures, sizeof(*why));
+	char **svg = mem__calloc(d->nr_figures, sizeof(*svg));
+	struct sbuf page = d->out;
+	size_t at = 0;
+
+	for (size_t i = 0; i < d->nr_figures; i++)
+		plots[i] = d->figures[i].plot;
+	plot__render(plots, d->nr_figures, svg, why);
+	d->out = (struct sbuf){ 0 };
+	for (size_t i = 0; i < d->nr_figures; i++) {
+		sbuf__addn(&d->out, page.s + at, d->figures[i].at - at);
+		at = d->figures[i].at;
+		add_figure(d, i, svg[i], why[i]);
+		free(svg[i]);
+		free(d->figures[i].caption);
+		plot__free(plots[i]);
+	}
+	sbuf__addn(&d->out, page.s + at, page.len - at);
+	sbuf__free(&page);
+	free(d->figures);
+	free(plots);
+	free(svg);
+	free(why);
+	d->figures = NULL;
+	d->nr_figures = 0;
+}
+
+void doc__close(struct doc *d)
 {
 	if (d->format != DOC_HTML)
 		return;
-	if (!svg) {
-		doc__para(d, DOC_WARN, "Plot missing (%s): %s.", caption, why);
-		return;
-	}
-	sbuf__addf(&d->out, "<figure role=\"group\" id=\"figure-%u\">\n", ++d->figures);
-	sbuf__add(&d->out, svg);
-	sbuf__add(&d->out, "\n<figcaption>");
-	sbuf__add_html(&d->out, caption);
-	sbuf__add(&d->out, "</figcaption>\n</figure>\n");
+	sbuf__add(&d->out, "</main>\n</body>\n</html>\n");
+	if (d->nr_figures)
+		place_figures(d);
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */
@@ -305,22 +386,26 @@ const char *grid__at(const struct grid *g, size_t row, size_t col)
 	return i < g->nr ? g->cell[i] : "";
 }
 
-double grid__bar_part(const char *cell)
+void grid__bar(const char *cell, double *from, double *to)
 {
-	double part = strtod(cell, NULL);
+	char *rest;
+	double begin = strtod(cell, &rest), end = begin + strtod(rest, NULL);
 
-	return part < 0 ? 0 : part > 1 ? 1 : part;
+	*from = begin < 0 ? 0 : begin > 1 ? 1 : begin;
+	*to = end < *from ? *from : end > 1 ? 1 : end;
 }
 
 static void html_cell(struct doc *d, const struct grid *g, size_t row, size_t col)
 {
 	const char *s = grid__at(g, row, col);
+	double from, to;
 
 	if (g->align[col] == 'b') {
+		grid__bar(s, &from, &to);
 		sbuf__add(&d->out, "<td class=\"bar\">");
-		if (grid__bar_part(s) > 0)
-			sbuf__addf(&d->out, "<span style=\"width:%.2f%%\"></span>",
-				   grid__bar_part(s) * 100);
+		if (to > from)
+			sbuf__addf(&d->out, "<span style=\"margin-left:%.2f%%;width:%.2f%%\"></span>",
+				   from * 100, (to - from) * 100);
 		sbuf__add(&d->out, "</td>");
 		return;
 	}
@@ -382,6 +467,11 @@ static void md_grid(struct doc *d, const struct grid *g)
 
 void doc__grid(struct doc *d, struct grid *g)
 {
+	if (g->rows && d->captions && d->format != DOC_HTML) {
+		if (d->format == DOC_TEXT)
+			sbuf__add(&d->out, "\n");
+		doc__para(d, DOC_MUTED, "%s:", g->caption);
+	}
 	if (g->rows && d->format == DOC_HTML)
 		html_grid(d, g);
 	else if (g->rows && d->format == DOC_MD)

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
+#include "analysis/plot.h"
 #include "analysis/sbuf.h"
 
 enum doc_format { DOC_TEXT, DOC_MD, DOC_HTML };
@@ -17,12 +18,21 @@ enum doc_format { DOC_TEXT, DOC_MD, DOC_HTML };
 /* How a callout or a table row is marked; never by colour alone: the words say it too. */
 enum doc_tone { DOC_PLAIN, DOC_GOOD, DOC_BAD, DOC_WARN, DOC_MUTED };
 
+/* A figure: where in the page it goes once all are drawn, in one go, when the page is closed. */
+struct doc_figure {
+	size_t at;
+	struct plot *plot;
+	char *caption;
+};
+
 struct doc {
 	enum doc_format format;
 	size_t width;		/* columns, text only */
 	bool colour;		/* text only */
+	bool captions;		/* of tables: HTML always has them */
 	struct sbuf out;
-	unsigned int figures;
+	size_t nr_figures;
+	struct doc_figure *figures;
 };
 
 /*
@@ -49,8 +59,15 @@ void doc__pre(struct doc *d, const char *text);
 /* What is folded in HTML; text and Markdown show it in full. */
 void doc__fold_begin(struct doc *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void doc__fold_end(struct doc *d);
-/* HTML only. svg is markup of our own making (plot.h); NULL: why says what is missing. */
-void doc__figure(struct doc *d, const char *svg, const char *caption, const char *why);
+/* HTML only, others drop it: what a figure shows stands in a table beside it. Takes the plot. */
+void doc__figure(struct doc *d, struct plot *plot, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Figures between the two stand beside each other where there is room; small: more of them. */
+void doc__figures_begin(struct doc *d, bool small);
+void doc__figures_end(struct doc *d);
+/* An item that leads to a heading of this document. */
+void doc__link(struct doc *d, const char *id, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* A table under construction: cells come row by row, left to right. */
 struct grid {
@@ -58,8 +75,8 @@ struct grid {
 	size_t cols, nr;	/* nr: cells so far */
 	const char *const *head;
 	/*
-	 * By column: 'l' text, 'r' numbers, 'b' a bar, its cell a number 0..1. On a terminal 'n' is
-	 * a name, which is shortened to one line, 'm' one that may take a few.
+	 * By column: 'l' text, 'r' numbers, 'b' a bar, its cell where it begins and how long it is,
+	 * 0..1 each. On a terminal 'n' is a name, which is shortened to one line, 'm' one that may take a few.
 	 */
 	const char *align;
 	char **cell;
@@ -70,9 +87,9 @@ struct grid {
 void grid__init(struct grid *g, const char *caption, const char *align, const char *const *head);
 void grid__row(struct grid *g, enum doc_tone tone);
 void grid__cell(struct grid *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The cell's text, "" if there is none; a bar's cell as a number from 0 to 1. */
+/* The cell's text, "" if there is none; where a bar begins and ends, within 0..1. */
 const char *grid__at(const struct grid *g, size_t row, size_t col);
-double grid__bar_part(const char *cell);
+void grid__bar(const char *cell, double *from, double *to);
 /* Write the table and free it. A table without rows writes nothing. */
 void doc__grid(struct doc *d, struct grid *g);
 

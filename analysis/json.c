@@ -2,9 +2,11 @@
 #include "analysis/json.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/detail.h"
 #include "analysis/words.h"
 #include "collector/err.h"
 
@@ -287,6 +289,10 @@ static void metric(struct json *j, const struct an_compare *c, const struct an_m
 		json__num(j, "max", s->max);
 		json__int(j, "outliers", (int64_t)s->outliers);
 		json__num(j, "p_drift", s->has_trend ? s->trend.p : __builtin_nan(""));
+		json__num(j, "tau_drift", s->has_trend ? s->trend.tau : __builtin_nan(""));
+		/* Per run: a part of the value, where it is positive in all runs; else a difference. */
+		json__num(j, "slope_drift", !s->has_trend ? __builtin_nan("") : s->trend_log ?
+			  expm1(s->trend.slope) : s->trend.slope);
 		json__end(j, '}');
 	}
 	json__end(j, ']');
@@ -306,6 +312,7 @@ static void arms(struct json *j, const struct an_compare *c)
 	json__begin(j, "arms", '[');
 	for (size_t a = 0; a < c->nr_arms; a++) {
 		char *text = a ? words__arm_verdict(c, a) : NULL;
+		char *headline = a ? words__headline(c, a) : NULL;
 
 		json__begin(j, NULL, '{');
 		json__str(j, "arm", c->arms[a].name);
@@ -316,10 +323,89 @@ static void arms(struct json *j, const struct an_compare *c)
 		json__str(j, "design", c->arms[a].design);
 		json__str(j, "verdict", a ? verdict__name(words__overall(c, a)) : NULL);
 		json__str(j, "sentence", text);
+		json__str(j, "headline", headline);
 		json__end(j, '}');
+		free(headline);
 		free(text);
 	}
 	json__end(j, ']');
+}
+
+/* --- what the report works out beside its metrics ---------------------------------------------- */
+
+static void dist(struct json *j, const struct an_compare *c, size_t arm,
+		 const struct detail_dist *d)
+{
+	json__begin(j, NULL, '{');
+	json__str(j, "arm", c->arms[arm].name);
+	json__int(j, "histograms", (int64_t)d->runs);
+	json__str(j, "unit", d->unit);
+	json__num(j, "n", (double)d->total);
+	for (size_t k = 0; k < DETAIL_CUTS; k++) {
+		json__begin(j, detail_cuts[k].name, '{');
+		json__num(j, "estimate", d->cut[k].coarse ? __builtin_nan("") : d->cut[k].est);
+		json__num(j, "low", d->cut[k].lo);
+		json__num(j, "high", d->cut[k].hi);
+		json__end(j, '}');
+	}
+	json__end(j, '}');
+}
+
+static void latencies(struct json *j, const struct an_compare *c)
+{
+	json__begin(j, "latencies", '[');
+	for (size_t k = 0; k < detail_nr_latencies; k++) {
+		json__begin(j, NULL, '{');
+		json__str(j, "key", detail_latencies[k].key);
+		json__str(j, "label", detail_latencies[k].label);
+		json__begin(j, "arms", '[');
+		for (size_t a = 0; a < c->nr_arms; a++) {
+			struct detail_dist d;
+
+			if (!detail__dist(c, a, detail_latencies[k].names, &d))
+				continue;
+			dist(j, c, a, &d);
+			detail__dist_free(&d);
+		}
+		json__end(j, ']');
+		json__end(j, '}');
+	}
+	json__end(j, ']');
+}
+
+/* By arm the mean of each CPU; what each run had is among its counters. */
+static void interrupts(struct json *j, const struct an_compare *c)
+{
+	struct detail_cpus cpus;
+
+	detail__cpus(c, &cpus);
+	json__begin(j, "interrupts_by_cpu", '{');
+	json__str(j, "row", cpus.nr ? cpus.row : NULL);
+	json__begin(j, "arms", '[');
+	for (size_t a = 0; a < c->nr_arms; a++) {
+		json__begin(j, NULL, '{');
+		json__str(j, "arm", c->arms[a].name);
+		json__begin(j, "mean", '[');
+		for (size_t cpu = 0; cpu < cpus.nr; cpu++)
+			json__num(j, NULL, detail__cpu_mean(c, &cpus, a, cpu));
+		json__end(j, ']');
+		json__end(j, '}');
+	}
+	json__end(j, ']');
+	json__end(j, '}');
+	detail__cpus_free(&cpus);
+}
+
+static void belief(struct json *j, const struct an_compare *c)
+{
+	bool doubt;
+	char *text = words__belief(c, &doubt), *bits = words__ad_bits(c);
+
+	json__str(j, "belief", text);
+	json__bool(j, "doubt", doubt);
+	json__str(j, "ad_bits", bits);
+	free(text);
+	free(bits);
 }
 
 static void compare(struct json *j, const struct an_compare *c)
@@ -330,6 +416,7 @@ static void compare(struct json *j, const struct an_compare *c)
 	json__bool(j, "invalid", compare__invalid(c));
 	json__int(j, "tests_in_family", (int64_t)c->family);
 	arms(j, c);
+	belief(j, c);
 	json__begin(j, "warnings", '[');
 	for (size_t i = 0; i < c->nr_warnings; i++)
 		json__str(j, NULL, c->warnings[i]);
@@ -351,6 +438,8 @@ static void compare(struct json *j, const struct an_compare *c)
 	for (size_t i = 0; i < c->nr_metrics; i++)
 		metric(j, c, &c->metrics[i]);
 	json__end(j, ']');
+	latencies(j, c);
+	interrupts(j, c);
 	json__end(j, '}');
 }
 

@@ -271,7 +271,7 @@ static void collect_probes(struct an_compare *c)
 
 		for (size_t k = 0; k < rd->nr_counters; k++) {
 			const char *name = rd->counters[k].name;
-			bool ns = ends_with(name, ".ns");
+			bool ns = ends_with(name, ".ns") || strstr(name, ".ns.");
 			bool flush = !strncmp(name, "tlb", 3) || !strncmp(name, "wp_fault", 8);
 			struct spec spec = { name, ns ? "ns" : "count", AN_PROBE,
 					     ns || flush ? AN_LOWER : AN_NONE, ns };

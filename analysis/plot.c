@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +19,36 @@ extern char **environ;
 static const char *const colours[] = {
 	"#3b82c4", "#d55e00", "#009e73", "#b8679d", "#b08000", "#6f7f8f",
 };
-static const int marks[] = { 7, 5, 9, 13, 11, 15 };
+/* More marks than colours: the two together tell many arms apart. */
+static const int marks[] = { 7, 5, 9, 13, 11, 15, 3 };
 
 #define NR_COLOURS	(sizeof(colours) / sizeof(colours[0]))
+#define NR_MARKS	(sizeof(marks) / sizeof(marks[0]))
+
+/* Letters of a label that there is room for; the tables have the whole names. */
+#define MAX_LABEL_X	52
+#define MAX_LABEL_Y	40
+#define MAX_LABEL_SMALL	30
+#define MAX_KEY		24
+#define MAX_TICK	13
+#define MAX_UNIT	24
+
+struct plot *plot__new(const char *title, const char *x, const char *x_unit, const char *y,
+		       const char *y_unit)
+{
+	struct plot *p = mem__calloc(1, sizeof(*p));
+
+	p->title = mem__strdup(title);
+	p->x = (struct plot_axis){ .quantity = mem__strdup(x), .unit = mem__strdup(x_unit) };
+	p->y = (struct plot_axis){ .quantity = mem__strdup(y), .unit = mem__strdup(y_unit) };
+	return p;
+}
+
+void plot__tick(struct plot *p, const char *name)
+{
+	p->tick = mem__grow(p->tick, p->nr_ticks);
+	p->tick[p->nr_ticks++] = mem__strdup(name);
+}
 
 struct plot_series *plot__series(struct plot *p, const char *label, enum plot_style style,
 				 unsigned int colour)
@@ -42,14 +70,23 @@ void plot__point(struct plot_series *s, double x, double y)
 
 void plot__free(struct plot *p)
 {
+	if (!p)
+		return;
 	for (size_t i = 0; i < p->nr; i++) {
 		free(p->series[i].label);
 		free(p->series[i].x);
 		free(p->series[i].y);
 	}
+	for (size_t i = 0; i < p->nr_ticks; i++)
+		free(p->tick[i]);
+	free(p->tick);
 	free(p->series);
-	p->series = NULL;
-	p->nr = 0;
+	free(p->title);
+	free(p->x.quantity);
+	free(p->x.unit);
+	free(p->y.quantity);
+	free(p->y.unit);
+	free(p);
 }
 
 size_t plot__points(const struct plot *p)
@@ -61,73 +98,200 @@ size_t plot__points(const struct plot *p)
 	return n;
 }
 
+/* --- the script ------------------------------------------------------------------------------- */
+
 /*
- * A string for gnuplot. Names come from outside, and gnuplot can run programs: nothing but letters
- * and harmless marks goes through.
+ * Text for gnuplot, at most max letters. Names come from outside, and gnuplot can run programs:
+ * nothing but letters and harmless marks goes through.
  */
-static void add_quoted(struct sbuf *b, const char *s)
+static void add_plain(struct sbuf *b, const char *s, size_t max)
 {
-	sbuf__add(b, "\"");
+	size_t width = utf8__width(s), at = 0;
+
 	for (; *s; s++) {
 		char c = *s;
 		bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 			     (c >= '0' && c <= '9') || strchr(" _.,:;()/+=%#-", c);
 
+		if (((unsigned char)c & 0xc0) == 0x80)
+			continue;	/* the rest of a letter that was replaced */
+		if (width > max && at + 2 >= max) {
+			sbuf__add(b, "..");
+			return;
+		}
 		sbuf__addn(b, plain ? &c : "?", 1);
+		at++;
 	}
+}
+
+static void add_quoted(struct sbuf *b, const char *s, size_t max)
+{
 	sbuf__add(b, "\"");
+	add_plain(b, s, max);
+	sbuf__add(b, "\"");
+}
+
+/* What the values of an axis are divided by, so that its numbers stay short, and how that is said. */
+struct scale {
+	double by;
+	const char *unit, *prefix;
+};
+
+static struct scale scale_of(const struct plot_axis *axis, double max)
+{
+	static const struct { double from; const char *time, *prefix; } steps[] = {
+		{ 1e10, NULL, "billions, " }, { 1e7, NULL, "millions, " },
+		{ 1e4, NULL, "thousands, " }, { 1, "s", "" }, { 1e-3, "ms", NULL },
+		{ 1e-6, "us", NULL }, { 1e-9, "ns", NULL },
+	};
+	bool time = !strcmp(axis->unit, "s");
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !axis->log; i++) {
+		if (max < steps[i].from || !(time ? steps[i].time : steps[i].prefix))
+			continue;
+		if (time)
+			return (struct scale){ steps[i].from, steps[i].time, "" };
+		return (struct scale){ steps[i].from >= 1e4 ? steps[i].from / 10 : 1, axis->unit,
+				       steps[i].prefix };
+	}
+	return (struct scale){ 1, axis->unit, "" };
+}
+
+static double largest(const struct plot *p, bool y)
+{
+	double max = 0;
+
+	for (size_t i = 0; i < p->nr; i++)
+		for (size_t k = 0; k < p->series[i].nr; k++)
+			max = fmax(max, fabs(y ? p->series[i].y[k] : p->series[i].x[k]));
+	return max;
+}
+
+/* "quantity (unit)": of a long quantity less is shown, never of the unit. */
+static void add_axis(struct sbuf *b, const struct plot_axis *axis, const struct scale *scale,
+		     size_t max)
+{
+	struct sbuf unit = { 0 };
+
+	add_plain(&unit, scale->prefix, MAX_UNIT);
+	add_plain(&unit, scale->unit, MAX_UNIT);
+	sbuf__add(b, "\"");
+	add_plain(b, axis->quantity, max - strlen(sbuf__str(&unit)) - 3);
+	sbuf__addf(b, " (%s)\"", sbuf__str(&unit));
+	sbuf__free(&unit);
 }
 
 static void add_series(struct sbuf *b, const struct plot_series *s)
 {
-	unsigned int c = s->colour % NR_COLOURS;
+	const char *colour = colours[s->colour % NR_COLOURS];
 
 	switch (s->style) {
 	case PLOT_LINE:
-		sbuf__add(b, " with lines lw 1");
+		sbuf__addf(b, " with lines lw 1.4 dt %u", s->colour % 5 + 1);
 		break;
 	case PLOT_STEP:
-		sbuf__addf(b, " with steps lw 1.8 dt %u", s->colour + 1);
+		sbuf__addf(b, " with steps lw 1.8 dt %u", s->colour % 5 + 1);
 		break;
 	case PLOT_DOTS:
-		sbuf__addf(b, " with points pt %d ps 0.9", marks[c]);
+		sbuf__addf(b, " with points pt %d ps 0.8", marks[s->colour % NR_MARKS]);
 		break;
 	case PLOT_CROSSES:
 		sbuf__add(b, " with points pt 2 ps 1.1");
 		break;
+	case PLOT_TREND:
+		sbuf__add(b, " with lines lw 1.2 dt (6,4)");
+		break;
+	case PLOT_MEAN:
+		sbuf__add(b, " with lines lw 2.5");
+		break;
 	}
-	sbuf__addf(b, " lc rgb \"%s\" ", colours[c]);
+	sbuf__addf(b, " lc rgb \"%s\" ", colour);
 	if (s->label) {
 		sbuf__add(b, "title ");
-		add_quoted(b, s->label);
+		add_quoted(b, s->label, MAX_KEY);
 	} else {
 		sbuf__add(b, "notitle");
 	}
 }
 
-static void write_script(const struct plot *p, struct sbuf *b)
+static void add_data(struct sbuf *b, const struct plot *p, double x_by, double y_by)
 {
+	for (size_t i = 0; i < p->nr; i++) {
+		const struct plot_series *s = &p->series[i];
+
+		sbuf__addf(b, "$d%zu << END\n", i);
+		for (size_t k = 0; k < s->nr; k++) {
+			if (isnan(s->x[k]) || isnan(s->y[k]))
+				sbuf__add(b, "\n");
+			else
+				sbuf__addf(b, "%.10g %.10g\n", s->x[k] / x_by, s->y[k] / y_by);
+		}
+		sbuf__add(b, "END\n");
+	}
+}
+
+/* Names instead of numbers; slanted where they would run into each other. */
+static void add_ticks(struct sbuf *b, const struct plot *p)
+{
+	size_t letters = 0, room = p->small ? 34 : 52;
+
+	if (!p->nr_ticks)
+		return;
+	sbuf__add(b, "set xtics (");
+	for (size_t i = 0; i < p->nr_ticks; i++) {
+		size_t width = utf8__width(p->tick[i]);
+
+		if (i)
+			sbuf__add(b, ", ");
+		add_quoted(b, p->tick[i], MAX_TICK);
+		sbuf__addf(b, " %zu", i);
+		letters += (width < MAX_TICK ? width : MAX_TICK) + 2;
+	}
+	sbuf__addf(b, ")%s\nset xrange [-0.6:%zu.6]\n", letters > room ? " rotate by 30 right" : "",
+		   p->nr_ticks - 1);
+}
+
+static void add_frame(struct sbuf *b, const struct plot *p, size_t number)
+{
+	sbuf__addf(b, "reset\nset terminal svg size %s noenhanced font \"sans-serif,%s\"\n"
+		   "set output \"%zu.svg\"\nset grid lw 0.5\nset border 3\nset tics nomirror\n",
+		   p->small ? "320,240" : "480,320", p->small ? "12" : "13", number);
+	sbuf__add(b, p->small ? "unset key\n" :
+		  "set key above left Left reverse samplen 1.6 maxrows 3\n");
+	if (p->x.log)
+		sbuf__add(b, "set logscale x\nset format x \"%.0s%c\"\n");
+	if (p->x.whole && largest(p, false) <= 12)
+		sbuf__add(b, "set xtics 1\n");
+	if (p->y.log)
+		sbuf__add(b, "set logscale y\nset format y \"%g\"\n");
+	else
+		sbuf__add(b, "set yrange [0:*]\n"
+			  "set offsets graph 0.02, graph 0.02, graph 0.05, 0\n");
+	if (p->from_zero)
+		sbuf__add(b, "set xrange [0:*]\n");
+	add_ticks(b, p);
+}
+
+static void write_plot(struct sbuf *b, const struct plot *p, size_t number)
+{
+	struct scale x = scale_of(&p->x, largest(p, false)), y = scale_of(&p->y, largest(p, true));
 	bool first = true;
 
-	sbuf__add(b, "set terminal svg size 680,360 noenhanced font \"sans-serif,13\"\n"
-		  "set output \"plot.svg\"\nset grid lw 0.5\nset key above\nset border 3\n"
-		  "set tics nomirror\nset title ");
-	add_quoted(b, p->title);
-	sbuf__add(b, "\nset xlabel ");
-	add_quoted(b, p->xlabel);
+	add_frame(b, p, number);
+	sbuf__add(b, "set xlabel ");
+	add_axis(b, &p->x, &x, p->small ? MAX_LABEL_SMALL : MAX_LABEL_X);
 	sbuf__add(b, "\nset ylabel ");
-	add_quoted(b, p->ylabel);
-	sbuf__add(b, p->log_x ? "\nset logscale x\nset format x \"%.0s%c\"\n" : "\n");
-	sbuf__add(b, p->from_zero ? "set yrange [0:*]\nset xrange [0:*]\n" : "set yrange [0:*]\n");
-	sbuf__add(b, "set offsets graph 0.02, graph 0.02, graph 0.05, 0\nplot ");
+	add_axis(b, &p->y, &y, p->small ? MAX_LABEL_SMALL : MAX_LABEL_Y);
+	sbuf__add(b, "\n");
+	add_data(b, p, p->nr_ticks ? 1 : x.by, y.by);
 	for (size_t i = 0; i < p->nr; i++) {
 		if (!p->series[i].nr)
 			continue;
-		sbuf__addf(b, "%s\"%zu.txt\" using 1:2", first ? "" : ", \\\n     ", i);
+		sbuf__addf(b, "%s$d%zu using 1:2", first ? "plot " : ", \\\n     ", i);
 		add_series(b, &p->series[i]);
 		first = false;
 	}
-	sbuf__add(b, "\n");
+	sbuf__addf(b, "\nunset output\nprint %zu\n", number);
 }
 
 static int write_file(const char *dir, const char *name, const char *data, size_t len)
@@ -144,28 +308,7 @@ static int write_file(const char *dir, const char *name, const char *data, size_
 	return err;
 }
 
-static int write_inputs(const struct plot *p, const char *dir)
-{
-	struct sbuf b = { 0 };
-	int err;
-
-	write_script(p, &b);
-	err = write_file(dir, "plot.gp", b.s, b.len);
-	sbuf__free(&b);
-	for (size_t i = 0; i < p->nr && !err; i++) {
-		const struct plot_series *s = &p->series[i];
-		char name[32];
-
-		for (size_t k = 0; k < s->nr; k++)
-			sbuf__addf(&b, "%.10g %.10g\n", s->x[k], s->y[k]);
-		snprintf(name, sizeof(name), "%zu.txt", i);
-		err = write_file(dir, name, sbuf__str(&b), b.len);
-		sbuf__free(&b);
-	}
-	return err;
-}
-
-/* Run gnuplot in dir, its words to a file there; 0, or what is wrong in *why. */
+/* Run gnuplot in dir, its words to a file there; 0, or what is wrong in *why; -ENOENT: none here. */
 static int run_gnuplot(const char *dir, const char **why)
 {
 	char *argv[] = { "sh", "-c", "cd \"$1\" && exec gnuplot plot.gp", "sh", (char *)dir, NULL };
@@ -189,15 +332,17 @@ static int run_gnuplot(const char *dir, const char **why)
 		;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
-	*why = WIFEXITED(status) && WEXITSTATUS(status) == 127 ?
-	       "gnuplot is not installed; install gnuplot-nox and make the report again" :
-	       "gnuplot failed";
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 127) {
+		*why = "gnuplot is not installed; install gnuplot-nox and make the report again";
+		return -ENOENT;
+	}
+	*why = "gnuplot failed";
 	return -EIO;
 }
 
-static char *read_svg(const char *dir)
+static char *read_svg(const char *dir, size_t number)
 {
-	char *path = sbuf__format("%s/plot.svg", dir), chunk[8192];
+	char *path = sbuf__format("%s/%zu.svg", dir, number), chunk[8192];
 	FILE *f = fopen(path, "re");
 	struct sbuf b = { 0 };
 	size_t n;
@@ -266,14 +411,14 @@ char *plot__embed(const char *svg, const char *title, unsigned int number)
 	return b.s;
 }
 
-static void remove_dir(const struct plot *p, const char *dir)
+static void remove_dir(const char *dir, size_t nr)
 {
-	static const char *const names[] = { "plot.gp", "plot.svg", "log" };
+	static const char *const names[] = { "plot.gp", "log", "done" };
 	char *path;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) + p->nr; i++) {
-		path = i < p->nr ? sbuf__format("%s/%zu.txt", dir, i)
-				 : sbuf__format("%s/%s", dir, names[i - p->nr]);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) + nr; i++) {
+		path = i < nr ? sbuf__format("%s/%zu.svg", dir, i)
+			      : sbuf__format("%s/%s", dir, names[i - nr]);
 		/* What was not written is not there; what stays makes rmdir fail below. */
 		unlink(path);
 		free(path);
@@ -281,27 +426,70 @@ static void remove_dir(const struct plot *p, const char *dir)
 	rmdir(dir);
 }
 
-char *plot__svg(const struct plot *p, unsigned int number, const char **why)
+/* How many plots gnuplot got done: it writes a line after each. */
+static size_t count_done(const char *dir)
 {
-	const char *tmp = getenv("TMPDIR");
+	char *path = sbuf__format("%s/done", dir);
+	FILE *f = fopen(path, "re");
+	size_t n = 0;
+	int c;
+
+	free(path);
+	if (!f)
+		return 0;
+	while ((c = getc(f)) != EOF)
+		n += c == '\n';
+	fclose(f);
+	return n;
+}
+
+/*
+ * Draw plots first..nr-1 in one gnuplot, which ends at its first error: *done of them are drawn. A
+ * negative errno, and *why, if drawing no other plot would go better.
+ */
+static int draw(struct plot *const *plots, size_t first, size_t nr, const char *dir, char **svg,
+		size_t *done, const char **why)
+{
+	struct sbuf b = { 0 };
+	int err;
+
+	sbuf__add(&b, "set print \"done\"\n");
+	for (size_t i = first; i < nr; i++)
+		write_plot(&b, plots[i], i);
+	err = write_file(dir, "plot.gp", b.s, b.len);
+	sbuf__free(&b);
+	if (err) {
+		*why = "the temporary directory cannot be written";
+		return err;
+	}
+	err = run_gnuplot(dir, why);
+	*done = count_done(dir);
+	for (size_t i = first; i < first + *done && i < nr; i++) {
+		char *raw = read_svg(dir, i);
+
+		svg[i] = raw ? plot__embed(raw, plots[i]->title, (unsigned int)i + 1) : NULL;
+		free(raw);
+	}
+	return err == -ENOENT ? err : 0;
+}
+
+void plot__render(struct plot *const *plots, size_t nr, char **svg, const char **why)
+{
+	const char *tmp = getenv("TMPDIR"), *problem = "gnuplot wrote no SVG";
 	char *dir = sbuf__format("%s/migrc-plot-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	char *raw, *svg = NULL;
+	int err = 0;
 
 	if (!mkdtemp(dir)) {
-		*why = "no temporary directory; set TMPDIR to a writable one";
-		free(dir);
-		return NULL;
+		problem = "no temporary directory; set TMPDIR to a writable one";
+		err = -errno;
 	}
-	if (write_inputs(p, dir)) {
-		*why = "the temporary directory cannot be written";
-	} else if (!run_gnuplot(dir, why)) {
-		raw = read_svg(dir);
-		svg = raw ? plot__embed(raw, p->title, number) : NULL;
-		free(raw);
-		if (!svg)
-			*why = "gnuplot wrote no SVG";
-	}
-	remove_dir(p, dir);
+	for (size_t i = 0; i < nr; i++)
+		svg[i] = NULL;
+	/* A plot that cannot be drawn is left out, and those after it are drawn without it. */
+	for (size_t next = 0, done = 0; next < nr && !err; next += done + 1)
+		err = draw(plots, next, nr, dir, svg, &done, &problem);
+	for (size_t i = 0; i < nr; i++)
+		why[i] = problem;
+	remove_dir(dir, nr);
 	free(dir);
-	return svg;
 }

@@ -25,8 +25,17 @@ void section__outcome(struct doc *d, const struct section *s);
 /* Metrics as a table for a terminal; all: those of the probes and of histograms too. */
 void section__table(struct doc *d, const struct an_compare *c, bool all);
 
-/* sections_plots.c */
-void section__plots(struct doc *d, const struct section *s);
+/* sections_latency.c */
+void section__held(struct doc *d, const struct section *s);
+void section__latency(struct doc *d, const struct section *s);
+
+/* sections_counts.c */
+void section__classes(struct doc *d, const struct section *s);
+void section__cpus(struct doc *d, const struct section *s);
+
+/* sections_dots.c */
+void section__drift(struct doc *d, const struct an_compare *c);
+void section__dots(struct doc *d, const struct section *s);
 
 /* sections_runs.c */
 void section__runs(struct doc *d, const struct section *s);

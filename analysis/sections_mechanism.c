@@ -10,22 +10,26 @@
 
 /* --- why: the waterfall ----------------------------------------------------------------------- */
 
-static void waterfall_row(struct grid *g, const char *label, double value, double whole,
-			  const char *of)
+/* A stage of the waterfall: it begins where those before it have ended. */
+static void waterfall_row(struct grid *g, const char *label, double value, double begin,
+			  double whole, double needing)
 {
 	char num[FMT_LEN];
-	double part = whole > 0 ? value / whole : NAN;
 
 	if (isnan(value))
 		return;
 	grid__row(g, DOC_PLAIN);
 	grid__cell(g, "%s", label);
 	grid__cell(g, "%s", fmt__num(num, value));
-	if (isnan(part))
-		grid__cell(g, "-");
+	if (whole > 0)
+		grid__cell(g, "%.1f %%", value / whole * 100);
 	else
-		grid__cell(g, "%.1f %% of %s", part * 100, of);
-	grid__cell(g, "%.6f", isnan(part) ? 0 : part);
+		grid__cell(g, "-");
+	if (needing > 0)
+		grid__cell(g, "%.1f %%", value / needing * 100);
+	else
+		grid__cell(g, "-");
+	grid__cell(g, "%.6f %.6f", whole > 0 ? begin / whole : 0, whole > 0 ? value / whole : 0);
 }
 
 static double mean_vmstat(const struct an_compare *c, size_t arm, const char *name)
@@ -37,37 +41,69 @@ static double mean_vmstat(const struct an_compare *c, size_t arm, const char *na
 	return v;
 }
 
+/* What was refused, by reason; the reasons that nothing was refused for in one line. */
+static void waterfall_refused(struct grid *g, const struct an_compare *c, size_t arm,
+			      double begin, double migrated, double needing)
+{
+	struct sbuf none = { 0 };
+
+	for (size_t k = 0; k < metrics_nr_refused; k++) {
+		double v = mean_vmstat(c, arm, metrics_refused[k].name);
+		char *label;
+
+		if (v == 0)
+			sbuf__addf(&none, "%s%s", none.len ? "; " : "", metrics_refused[k].label);
+		if (!(v > 0))
+			continue;
+		label = sbuf__format("refused: %s", metrics_refused[k].label);
+		waterfall_row(g, label, v, begin, migrated, needing);
+		begin += v;
+		free(label);
+	}
+	if (none.len) {
+		char *label = sbuf__format("refused for no folio: %s", none.s);
+
+		waterfall_row(g, label, 0, begin, migrated, needing);
+		free(label);
+	}
+	sbuf__free(&none);
+}
+
 static void waterfall_deferring(struct doc *d, const struct an_compare *c, size_t arm)
 {
-	static const char *const head[] = { "stage", "per run", "share", "" };
+	static const char *const head[] = { "stage", "per run", "of migrated", "of needing", "" };
 	double migrated = compare__mean(c, arm, "vmstat.pgmigrate_success");
-	double needing = compare__mean(c, arm, "migrc.needing");
+	double needing = compare__mean(c, arm, "migrc.needing"), rest;
+	double noflush = mean_vmstat(c, arm, "migrc_noflush");
+	double deferred = mean_vmstat(c, arm, "migrc_deferred"), whole;
 	struct grid g;
 
 	/* Switched off, every further stage would be a row of zeros. */
 	if (!(needing > 0))
 		return;
-	grid__init(&g, "From migrated to deferred, mean over the valid runs", "lrrb", head);
-	waterfall_row(&g, "migrated (pages)", migrated, migrated, "migrated");
-	waterfall_row(&g, "nothing stale left: no flush needed (folios)",
-		      mean_vmstat(c, arm, "migrc_noflush"), migrated, "migrated");
-	waterfall_row(&g, "needing a flush (folios)", needing, migrated, "migrated");
-	waterfall_row(&g, "eligible", compare__mean(c, arm, "migrc.eligible"), needing, "needing");
-	waterfall_row(&g, "deferred", mean_vmstat(c, arm, "migrc_deferred"), needing, "needing");
-	for (size_t k = 0; k < metrics_nr_refused; k++) {
-		char *label = sbuf__format("refused: %s", metrics_refused[k].label);
-
-		waterfall_row(&g, label, mean_vmstat(c, arm, metrics_refused[k].name), needing,
-			      "needing");
-		free(label);
-	}
+	rest = migrated - needing - (isnan(noflush) ? 0 : noflush);
+	/* A folio may be asked for and then not migrate: the stages may be more than the pages. */
+	whole = fmax(migrated, migrated - rest);
+	grid__init(&g, "From migrated to deferred, mean over the valid runs; a bar begins where the one before it ends",
+		   "lrrrb", head);
+	waterfall_row(&g, "migrated (pages)", migrated, 0, whole, NAN);
+	if (rest > 0)
+		waterfall_row(&g, "never asked for: not mapped, or migrated for another reason", rest,
+			      0, whole, NAN);
+	waterfall_row(&g, "nothing stale left: no flush needed (folios)", noflush, fmax(rest, 0), whole,
+		      NAN);
+	waterfall_row(&g, "needing a flush (folios)", needing, whole - needing, whole, needing);
+	waterfall_row(&g, "eligible", compare__mean(c, arm, "migrc.eligible"), whole - needing, whole,
+		      needing);
+	waterfall_row(&g, "deferred", deferred, whole - needing, whole, needing);
+	waterfall_refused(&g, c, arm, whole - needing + deferred, whole, needing);
 	doc__grid(d, &g);
 }
 
 static void waterfall_released(struct doc *d, const struct an_compare *c, size_t arm)
 {
-	static const char *const head[] = { "released by", "per run", "share", "" };
-	double all = 0;
+	static const char *const head[] = { "released by", "per run", "of released", "of deferred", "" };
+	double all = 0, begin = 0;
 	struct grid g;
 
 	for (size_t k = 0; k < metrics_nr_released; k++) {
@@ -77,10 +113,14 @@ static void waterfall_released(struct doc *d, const struct an_compare *c, size_t
 	}
 	if (!(all > 0))
 		return;
-	grid__init(&g, "Deferred folios by what released them: who paid", "lrrb", head);
-	for (size_t k = 0; k < metrics_nr_released; k++)
-		waterfall_row(&g, metrics_released[k].label,
-			      mean_vmstat(c, arm, metrics_released[k].name), all, "released");
+	grid__init(&g, "Deferred folios by what released them: who paid", "lrrrb", head);
+	for (size_t k = 0; k < metrics_nr_released; k++) {
+		double v = mean_vmstat(c, arm, metrics_released[k].name);
+
+		waterfall_row(&g, metrics_released[k].label, v, begin, all,
+			      mean_vmstat(c, arm, "migrc_deferred"));
+		begin += isnan(v) ? 0 : v;
+	}
 	doc__grid(d, &g);
 }
 
@@ -191,6 +231,12 @@ static void effect_row(struct grid *g, const struct an_metric *m, size_t arm, bo
 	free(seen);
 }
 
+/* The posted evaluation is of deferral against stock: it says nothing of arms without. */
+static bool is_published_for(const struct an_compare *c, size_t arm)
+{
+	return strcmp(c->arms[arm].name, "unbatched") && strcmp(c->arms[arm].name, "migrc-off");
+}
+
 typedef bool (*metric_filter)(const struct an_metric *m);
 
 static void effect_table(struct doc *d, const struct an_compare *c, size_t arm, const char *caption,
@@ -205,7 +251,7 @@ static void effect_table(struct doc *d, const struct an_compare *c, size_t arm, 
 	bool published = false;
 	struct grid g;
 
-	for (size_t i = 0; i < c->nr_metrics && wide; i++)
+	for (size_t i = 0; i < c->nr_metrics && wide && is_published_for(c, arm); i++)
 		published |= want(&c->metrics[i]) && !isnan(c->metrics[i].published);
 	if (published)
 		grid__init(&g, caption, "mrrrrrrrl", pub_head);
@@ -215,6 +261,64 @@ static void effect_table(struct doc *d, const struct an_compare *c, size_t arm, 
 		if (want(&c->metrics[i]) && in_both(&c->metrics[i], arm))
 			effect_row(&g, &c->metrics[i], arm, wide, published);
 	doc__grid(d, &g);
+}
+
+/* What a terminal has no room for beside the rest, in a table of its own. */
+static void more_table(struct doc *d, const struct an_compare *c, size_t arm, const char *caption,
+		       metric_filter want)
+{
+	static const char *const head[] = { "metric", "n", "published", "could see" };
+	char buf[FMT_LEN];
+	struct grid g;
+
+	grid__init(&g, caption, "mrrr", head);
+	for (size_t i = 0; i < c->nr_metrics; i++) {
+		const struct an_metric *m = &c->metrics[i];
+		char *label, *seen;
+
+		if (!want(m) || !in_both(m, arm) ||
+		    (!m->primary && (isnan(m->published) || !is_published_for(c, arm))))
+			continue;
+		label = words__label(m);
+		seen = words__detectable(&m->effect[arm]);
+		grid__row(&g, DOC_PLAIN);
+		grid__cell(&g, "%s", label);
+		grid__cell(&g, "%zu, %zu", m->arm[0].n, m->arm[arm].n);
+		grid__cell(&g, "%s", is_published_for(c, arm) ?
+			   fmt__change(buf, m->published) : "-");
+		grid__cell(&g, "%s", seen);
+		free(label);
+		free(seen);
+	}
+	doc__grid(d, &g);
+}
+
+/* The losers as loud as the winners, before the table that has them among all others. */
+static void say_changed(struct doc *d, const struct an_compare *c, size_t arm, metric_filter want)
+{
+	static const struct { enum an_verdict v; enum doc_tone tone; const char *word; } kinds[] = {
+		{ AN_REGRESSED, DOC_BAD, "Worse" }, { AN_IMPROVED, DOC_GOOD, "Better" },
+	};
+
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		struct sbuf b = { 0 };
+		size_t n = 0;
+
+		for (size_t i = 0; i < c->nr_metrics; i++) {
+			const struct an_metric *m = &c->metrics[i];
+			char *change;
+
+			if (!want(m) || m->effect[arm].verdict != kinds[k].v)
+				continue;
+			change = words__change(m, &m->effect[arm]);
+			sbuf__addf(&b, "%s%s %s", n++ ? ", " : "", m->label, change);
+			free(change);
+		}
+		if (n)
+			doc__para(d, kinds[k].tone, "%s in %s (%zu): %s.", kinds[k].word,
+				  c->arms[arm].name, n, b.s);
+		sbuf__free(&b);
+	}
 }
 
 static bool is_mechanism(const struct an_metric *m)
@@ -296,8 +400,10 @@ static void tables(struct doc *d, const struct an_compare *c, const char *what, 
 					     c->arms[a].name,
 					     c->arms[0].name);
 
-		/* A terminal has no room for n, the published change and what could be seen. */
+		say_changed(d, c, a, want);
 		effect_table(d, c, a, caption, want, d->format != DOC_TEXT);
+		if (d->format == DOC_TEXT)
+			more_table(d, c, a, caption, want);
 		free(caption);
 	}
 	if (c->nr_arms == 1)

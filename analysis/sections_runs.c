@@ -28,6 +28,8 @@ static void ns_cell(struct grid *g, int64_t v)
 		grid__cell(g, "%s", fmt__unit(buf, (double)v, "ns"));
 }
 
+#define MAX_COMMANDS	42	/* more runs are told by arm and not one by one */
+
 static const char *arm_of(const struct an_compare *c, size_t run)
 {
 	return c->runs[run].rd->arm;
@@ -64,6 +66,7 @@ void section__runs(struct doc *d, const struct section *s)
 
 	snprintf(id, sizeof(id), "runs-%u", s->number);
 	doc__heading(d, 3, id, "Runs, in order");
+	section__drift(d, c);
 	while (shown < 2 && shown < c->nr_metrics && c->metrics[shown].primary) {
 		head[6 + shown] = c->metrics[shown].label;
 		shown++;
@@ -127,8 +130,42 @@ static int64_t probe_seen(const struct rd_probe *p)
 	return p->seen;
 }
 
+/* The instrument's cost of an arm, at a glance: an arm that pays more would look slower. */
+static void instrument_arm(struct grid *g, const struct an_compare *c, size_t arm)
+{
+	double bodies = 0, cpu = 0, lost = 0, wall = 0;
+	size_t runs = 0, with_bodies = 0, with_cpu = 0;
+
+	for (size_t i = 0; i < c->nr_runs; i++) {
+		const struct rd_run *rd = c->runs[i].rd;
+		int64_t ns = run__instrument(rd, "collector_cpu_ns"), n = sum_probes(rd, probe_lost);
+
+		if (!c->runs[i].valid || c->runs[i].arm != arm)
+			continue;
+		runs++;
+		lost += n == RD_NULL ? 0 : (double)n;
+		if (!isnan(body_share(rd))) {
+			bodies += body_share(rd);
+			with_bodies++;
+		}
+		if (ns != RD_NULL && rd->wall_ns != RD_NULL) {
+			cpu += (double)ns;
+			wall += (double)rd->wall_ns;
+			with_cpu++;
+		}
+	}
+	grid__row(g, lost > 0 ? DOC_WARN : DOC_PLAIN);
+	grid__cell(g, "%s", c->arms[arm].name);
+	grid__cell(g, "%zu", runs);
+	grid__cell(g, with_bodies ? "%.3f %%" : "-", with_bodies ? bodies / with_bodies * 100 : 0);
+	grid__cell(g, with_cpu && wall > 0 ? "%.3f %%" : "-", wall > 0 ? cpu / wall * 100 : 0);
+	grid__cell(g, "%.0f", lost);
+}
+
 void section__instrument(struct doc *d, const struct section *s)
 {
+	static const char *const arm_head[] = { "arm", "runs", "bodies / wall", "collector CPU / wall",
+						"lost" };
 	static const char *const head[] = { "run", "arm", "rungs", "seen", "lost", "bodies / wall",
 					    "attach", "detach", "collector CPU" };
 	const struct an_compare *c = s->c;
@@ -138,6 +175,10 @@ void section__instrument(struct doc *d, const struct section *s)
 	snprintf(id, sizeof(id), "instrument-%u", s->number);
 	doc__heading(d, 3, id, "What the instrument cost and lost");
 	doc__para(d, DOC_PLAIN, "Seen and lost count events over all probes; bodies / wall is the run time of all probe bodies, over all CPUs, divided by the wall time (\"-\": the kernel's BPF statistics were off).");
+	grid__init(&g, "Instrument by arm: means, and all events lost", "nrrrr", arm_head);
+	for (size_t a = 0; a < c->nr_arms; a++)
+		instrument_arm(&g, c, a);
+	doc__grid(d, &g);
 	grid__init(&g, "Instrument, by run", "rnlrrrrrr", head);
 	for (size_t i = 0; i < c->nr_runs; i++) {
 		const struct rd_run *rd = c->runs[i].rd;
@@ -176,16 +217,70 @@ static void fact_rows(struct grid *g, const struct an_compare *c, size_t arm, co
 				continue;
 			grid__row(g, DOC_PLAIN);
 			grid__cell(g, "%s", rd->facts[k].key);
-			grid__cell(g, "%s", c->arms[arm].name);
+			if (g->cols > 2)
+				grid__cell(g, "%s", c->arms[arm].name);
 			grid__cell(g, "%s", rd->facts[k].value);
 		}
 		return;
 	}
 }
 
+/* A fact that may drift: what it was at first and at last, and how many values it took. */
+static void drift_fact(struct grid *g, const struct an_compare *c, const char *key)
+{
+	const char *first = NULL, *last = NULL;
+	size_t values = 0;
+
+	for (size_t i = 0; i < c->nr_runs; i++) {
+		const char *v = run__fact(c->runs[i].rd, key);
+		bool old = false;
+
+		if (!v || !c->runs[i].valid || c->runs[i].arm == SIZE_MAX)
+			continue;
+		first = first ? first : v;
+		last = v;
+		for (size_t k = 0; k < i && !old; k++) {
+			const char *w = run__fact(c->runs[k].rd, key);
+
+			old = w && c->runs[k].valid && c->runs[k].arm != SIZE_MAX && !strcmp(v, w);
+		}
+		values += !old;
+	}
+	grid__row(g, DOC_PLAIN);
+	grid__cell(g, "%s", key);
+	grid__cell(g, "%zu", values);
+	grid__cell(g, "%s", first ? first : "-");
+	grid__cell(g, "%s", last ? last : "-");
+}
+
+static void drift_facts(struct doc *d, const struct an_compare *c)
+{
+	static const char *const head[] = { "fact", "values", "in the first valid run",
+					    "in the last" };
+	struct grid g;
+
+	grid__init(&g, "Facts that may drift", "lrll", head);
+	for (size_t i = 0; i < c->nr_runs; i++) {
+		const struct rd_run *rd = c->runs[i].rd;
+
+		if (!c->runs[i].valid || c->runs[i].arm == SIZE_MAX)
+			continue;
+		for (size_t k = 0; k < rd->nr_facts; k++)
+			if (!strcmp(rd->facts[k].class, "drift"))
+				drift_fact(&g, c, rd->facts[k].key);
+		break;
+	}
+	if (!g.rows)
+		return;
+	doc__fold_begin(d, "Facts that may drift");
+	doc__grid(d, &g);
+	doc__fold_end(d);
+}
+
 void section__facts(struct doc *d, const struct section *s)
 {
 	static const char *const head[] = { "fact", "arm", "value in its first valid run" };
+	static const char *const match_head[] = { "fact", "value in the first valid run" };
 	const struct an_compare *c = s->c;
 	struct grid g;
 	char id[32];
@@ -202,12 +297,16 @@ void section__facts(struct doc *d, const struct section *s)
 	for (size_t a = 0; a < c->nr_arms; a++)
 		fact_rows(&g, c, a, "arm");
 	doc__grid(d, &g);
-	doc__fold_begin(d, "Facts that must match");
-	grid__init(&g, "Facts that must match", "mml", head);
+	grid__init(&g, "Facts that must match", "ml", match_head);
 	if (c->nr_arms)
 		fact_rows(&g, c, 0, "match");
-	doc__grid(d, &g);
-	doc__fold_end(d);
+	if (g.rows)
+		doc__fold_begin(d, "Facts that must match (%zu)", g.rows);
+	if (g.rows) {
+		doc__grid(d, &g);
+		doc__fold_end(d);
+	}
+	drift_facts(d, c);
 }
 
 /* --- one run in full -------------------------------------------------------------------------- */
@@ -451,12 +550,6 @@ void section__records(struct doc *d, const struct section *s)
 	const struct an_compare *c = s->c;
 	char id[32];
 
-	/*
-	 * Folded, they cost nothing to read; as text they would bury the rest: `migrc show` has
-	 * them.
-	 */
-	if (d->format != DOC_HTML)
-		return;
 	snprintf(id, sizeof(id), "records-%u", s->number);
 	doc__heading(d, 3, id, "Each run's record");
 	for (size_t i = 0; i < c->nr_runs; i++) {
@@ -479,23 +572,88 @@ static bool told(const struct an_compare *c, size_t run)
 	return false;
 }
 
+static const char *label_of(const struct rd_run *rd, const char *key)
+{
+	for (size_t i = 0; i < rd->nr_labels; i++)
+		if (!strcmp(rd->labels[i].key, key))
+			return rd->labels[i].value;
+	return NULL;
+}
+
+/* "stock migrc | migrc stock | ...": block by block, in the order in which they were run. */
+static char *order_of(const struct an_compare *c)
+{
+	struct sbuf b = { 0 };
+
+	sbuf__add(&b, "");
+	for (size_t i = 0; i < c->nr_runs; i++)
+		sbuf__addf(&b, "%s%s", !i ? "" : c->runs[i].rd->block != c->runs[i - 1].rd->block ?
+			   " | " : " ", arm_of(c, i));
+	return b.s;
+}
+
+/* A word as a shell takes it. */
+static void add_word(struct sbuf *b, const char *s)
+{
+	if (*s && !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=+-")]) {
+		sbuf__add(b, s);
+		return;
+	}
+	sbuf__add(b, "'");
+	for (; *s; s++)
+		if (*s == '\'')
+			sbuf__add(b, "'\\''");
+		else
+			sbuf__addn(b, s, 1);
+	sbuf__add(b, "'");
+}
+
+static void add_command(struct sbuf *b, const struct rd_run *rd, bool each)
+{
+	const char *imported = label_of(rd, "imported");
+
+	sbuf__addf(b, "migrc %s --arm ", imported ? "import" : "record");
+	add_word(b, rd->arm);
+	if (rd->block != RD_NULL && each)
+		sbuf__addf(b, " --block %" PRId64, rd->block);
+	else if (rd->block != RD_NULL)
+		sbuf__add(b, " --block N");
+	sbuf__add(b, " --workload ");
+	add_word(b, rd->workload);
+	if (imported)
+		sbuf__addf(b, "  # from: %s\n", imported);
+	else
+		sbuf__addf(b, " -- %s\n", rd->command);
+}
+
 void section__reproduce(struct doc *d, const struct section *s)
 {
 	const struct an_compare *c = s->c;
+	const char *plan = c->nr_runs ? label_of(c->runs[0].rd, "plan") : NULL;
+	bool each = c->nr_runs <= MAX_COMMANDS;
+	char *order = order_of(c);
 	struct sbuf b = { 0 };
 
+	doc__para(d, DOC_PLAIN, "%s: %zu run%s, in this order (\"|\" between blocks): %s.", c->workload,
+		  c->nr_runs, c->nr_runs == 1 ? "" : "s", order);
+	if (plan)
+		sbuf__addf(&b, "# the plan of the lab that made them: %s\n", plan);
 	for (size_t i = 0; i < c->nr_runs; i++) {
 		const struct rd_run *rd = c->runs[i].rd;
-		const char *kernel = run__fact(rd, "kernel_release"), *on = run__fact(rd,
-										      "vm.migrc");
+		const char *kernel = run__fact(rd, "kernel_release");
+		const char *on = run__fact(rd, "vm.migrc");
 
-		if (told(c, i))
-			continue;
-		sbuf__addf(&b, "# arm %s: kernel %s%s%s\nmigrc record --arm %s -- %s\n", rd->arm,
-			   kernel ? kernel : "not recorded", on ? ", vm.migrc=" : "", on ? on : "",
-			   rd->arm, rd->command);
+		if (!told(c, i))
+			sbuf__addf(&b, "# arm %s: kernel %s%s%s\n", rd->arm,
+				   kernel ? kernel : "not recorded", on ? ", vm.migrc=" : "",
+				   on ? on : "");
+		if (!told(c, i) && !each)
+			add_command(&b, rd, false);
 	}
+	for (size_t i = 0; i < c->nr_runs && each; i++)
+		add_command(&b, c->runs[i].rd, true);
 	if (b.len)
 		doc__pre(d, b.s);
 	sbuf__free(&b);
+	free(order);
 }

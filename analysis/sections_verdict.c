@@ -108,7 +108,7 @@ static void section__believe(struct doc *d, const struct section *s)
 {
 	const struct an_compare *c = s->c;
 
-	doc__heading(d, 3, "", "Whether to believe it");
+	doc__heading(d, 3, "", "Whether to believe it, point by point");
 	doc__list_begin(d);
 	for (size_t a = 0; a < c->nr_arms; a++) {
 		char *valid = words__validity(c, a);
@@ -119,7 +119,8 @@ static void section__believe(struct doc *d, const struct section *s)
 	}
 	if (c->emulated)
 		doc__item(d, "Emulated: times and rates were measured under software emulation and are not judged; counters are.");
-	for (size_t a = 1; a < c->nr_arms; a++)
+	/* Elsewhere it is a column of the table above; a terminal has no room for it there. */
+	for (size_t a = 1; a < c->nr_arms && d->format == DOC_TEXT; a++)
 		believe_detectable(d, c, a);
 	believe_drift(d, c);
 	believe_instrument(d, c);
@@ -128,20 +129,74 @@ static void section__believe(struct doc *d, const struct section *s)
 		doc__para(d, DOC_WARN, "Warning: %s.", c->warnings[i]);
 }
 
+static void overview_row(struct grid *g, const struct an_compare *c, const struct an_metric *m,
+			 size_t arm, bool wide)
+{
+	const struct an_effect *e = &m->effect[arm];
+	char *seen = words__detectable(e), buf[FMT_LEN];
+	struct words_effect w;
+
+	words__effect(m, arm, &w);
+	grid__row(g, section__tone(e->verdict));
+	grid__cell(g, "%s", m->label);
+	grid__cell(g, "%s", c->arms[arm].name);
+	grid__cell(g, "%s", w.change);
+	grid__cell(g, "%s", w.range);
+	if (isnan(e->p_adjusted))
+		grid__cell(g, "-");
+	else
+		grid__cell(g, "%s", e->p_adjusted < 0.0001 ? "< 0.0001" : fmt__num(buf,
+										   e->p_adjusted));
+	if (wide) {
+		grid__cell(g, "%zu, %zu", m->arm[0].n, m->arm[arm].n);
+		grid__cell(g, "%s", seen);
+	}
+	grid__cell(g, "%s%s%s", verdict__name(e->verdict), e->why[0] ? ": " : "", e->why);
+	words__effect_free(&w);
+	free(seen);
+}
+
+/* Every arm at a glance: what decides, each against the baseline. */
+static void overview(struct doc *d, const struct an_compare *c)
+{
+	static const char *const head[] = { "primary metric", "arm", "change", "95 % interval",
+					    "p after Holm", "verdict" };
+	static const char *const wide_head[] = { "primary metric", "arm", "change", "95 % interval",
+						 "p after Holm", "n", "could see", "verdict" };
+	bool wide = d->format != DOC_TEXT;
+	struct grid g;
+
+	grid__init(&g, "Primary metrics, each arm against the baseline", wide ? "mnrrrrrl" : "mnrrrl",
+		   wide ? wide_head : head);
+	for (size_t i = 0; i < c->nr_metrics && c->metrics[i].primary; i++)
+		for (size_t a = 1; a < c->nr_arms; a++)
+			overview_row(&g, c, &c->metrics[i], a, wide);
+	doc__grid(d, &g);
+	if (wide && c->nr_arms > 1)
+		doc__para(d, DOC_MUTED, "\"Could see\" is the smallest change that these runs would have found (%.0f %% power, after correction for %zu test%s).",
+			  c->policy->power * 100, c->family, c->family == 1 ? "" : "s");
+}
+
 void section__verdict(struct doc *d, const struct section *s)
 {
 	const struct an_compare *c = s->c;
+	bool doubt;
+	char *text;
 
 	say_invalid(d, c);
 	if (c->nr_arms < 2)
 		doc__para(d, DOC_WARN, "One arm only (%s): there is nothing to compare it with.",
 			  c->nr_arms ? c->arms[0].name : "none");
 	for (size_t a = 1; a < c->nr_arms; a++) {
-		char *text = words__arm_verdict(c, a);
-
+		text = words__headline(c, a);
 		doc__para(d, section__tone(words__overall(c, a)), "%s", text);
 		free(text);
 	}
+	text = words__belief(c, &doubt);
+	if (c->nr_arms > 1)
+		doc__para(d, doubt ? DOC_WARN : DOC_PLAIN, "%s", text);
+	free(text);
+	overview(d, c);
 	section__believe(d, s);
 }
 

@@ -324,19 +324,34 @@ static void text_row(struct doc *d, const struct grid *g, const struct column *c
 	}
 }
 
+/* Dots up to where the bar begins: a row of a table does not keep leading spaces. */
+static void draw_bar(char *bar, const char *cell, size_t width)
+{
+	size_t begin, end;
+	double from, to;
+
+	grid__bar(cell, &from, &to);
+	begin = (size_t)(from * (double)width + 0.5);
+	end = (size_t)(to * (double)width + 0.5);
+	if (!(to > from))
+		return;
+	/* What is there is seen, however small. */
+	end = end ? end : 1;
+	begin = begin < end ? begin : end - 1;
+	memset(bar, '.', begin);
+	memset(bar + begin, '#', end - begin);
+}
+
 static void write_row(struct doc *d, const struct grid *g, const struct column *col, size_t row)
 {
 	const char **cells = mem__calloc(g->cols, sizeof(*cells));
 	char (*bars)[BAR_CELLS + 1] = mem__calloc(g->cols, sizeof(*bars));
 
 	for (size_t c = 0; c < g->cols; c++) {
-		size_t full;
-
 		cells[c] = grid__at(g, row, c);
 		if (g->align[c] != 'b')
 			continue;
-		full = (size_t)(grid__bar_part(cells[c]) * (double)col[c].width + 0.5);
-		memset(bars[c], '#', full);
+		draw_bar(bars[c], cells[c], col[c].width);
 		cells[c] = bars[c];
 	}
 	doc__tone_on(d, g->tone[row]);

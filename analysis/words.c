@@ -172,6 +172,133 @@ char *words__arm_verdict(const struct an_compare *c, size_t arm)
 	return b.s;
 }
 
+static void add_headline(struct sbuf *b, const struct an_compare *c, const struct an_metric *m,
+			 const struct an_effect *e, bool first)
+{
+	char *change = words__change(m, e), *range = words__interval(m, e);
+
+	sbuf__addf(b, "%s%s", first ? "" : ", ", m->label);
+	if (e->has_est)
+		sbuf__addf(b, " %s", change);
+	if (e->has_est && !isnan(e->lo))
+		sbuf__addf(b, " (%.0f %% interval %s%s)", c->policy->conf * 100, range,
+			   e->is_ratio ? " %" : "");
+	else if (e->why[0])
+		sbuf__addf(b, " (%s)", e->why);
+	free(change);
+	free(range);
+}
+
+char *words__headline(const struct an_compare *c, size_t arm)
+{
+	static const enum an_verdict order[] = {
+		AN_REGRESSED, AN_IMPROVED, AN_INCONCLUSIVE, AN_EQUIVALENT, AN_NOT_JUDGED, AN_ABSENT,
+	};
+	struct sbuf b = { 0 };
+	size_t said = 0;
+
+	sbuf__addf(&b, "%s against %s: %s", c->arms[arm].name, c->arms[0].name,
+		   compare__invalid(c) ? "INVALID, and on these runs " : "");
+	for (size_t v = 0; v < sizeof(order) / sizeof(order[0]); v++) {
+		bool first = true;
+
+		for (size_t i = 0; i < c->nr_metrics && c->metrics[i].primary; i++) {
+			const struct an_effect *e = &c->metrics[i].effect[arm];
+
+			if (e->verdict != order[v])
+				continue;
+			if (first)
+				sbuf__addf(&b, "%s%s: ", said++ ? "; " : "",
+					   verdict__name(order[v]));
+			add_headline(&b, c, &c->metrics[i], e, first);
+			first = false;
+		}
+	}
+	sbuf__add(&b, said ? "." : "nothing to judge: no primary metric was recorded.");
+	return b.s;
+}
+
+/* --- whether to believe it -------------------------------------------------------------------- */
+
+static void doubt_if(struct sbuf *b, bool is, const char *what)
+{
+	if (is)
+		sbuf__addf(b, "%s%s", b->len ? ", " : "", what);
+}
+
+/* What speaks against the runs: left out, lost, alone, of several kinds. */
+static void doubt_runs(struct sbuf *b, const struct an_compare *c)
+{
+	size_t left_out = 0, few = SIZE_MAX;
+	bool unpaired = false, lost = false, lacks = false;
+
+	for (size_t a = 0; a < c->nr_arms; a++) {
+		left_out += c->arms[a].nr_runs - c->arms[a].nr_valid;
+		few = c->arms[a].nr_boots < few ? c->arms[a].nr_boots : few;
+		unpaired |= a && !c->arms[a].paired;
+	}
+	for (size_t i = 0; i < c->nr_runs; i++) {
+		const struct rd_run *rd = c->runs[i].rd;
+
+		for (size_t k = 0; c->runs[i].valid && k < rd->nr_probes; k++) {
+			lost |= rd->probes[k].lost != RD_NULL && rd->probes[k].lost > 0;
+			lacks |= rd->probes[k].core && !strcmp(rd->probes[k].rung, "none");
+		}
+	}
+	doubt_if(b, few <= 1, "an arm has a single boot");
+	doubt_if(b, few > 1 && few < 4, "fewer than four boots of an arm");
+	doubt_if(b, unpaired && few > 1, "not paired by block");
+	if (left_out)
+		sbuf__addf(b, "%s%zu invalid run%s left out", b->len ? ", " : "", left_out,
+			   left_out == 1 ? "" : "s");
+	doubt_if(b, lost, "events lost");
+	doubt_if(b, lacks, "probes missing");
+}
+
+/* What speaks against the values of primary metrics. */
+static void doubt_values(struct sbuf *b, const struct an_compare *c)
+{
+	bool drift = false, disagree = false, hangs = false;
+
+	for (size_t i = 0; i < c->nr_metrics && c->metrics[i].primary; i++) {
+		for (size_t a = 0; a < c->nr_arms; a++) {
+			const struct an_summary *s = &c->metrics[i].arm[a];
+			const struct an_effect *e = &c->metrics[i].effect[a];
+
+			drift |= s->has_trend && s->trend.p <= 0.05;
+			disagree |= a && e->disagree;
+			hangs |= a && e->without.runs && e->without.differs;
+		}
+	}
+	doubt_if(b, drift, "drift over the runs of an arm");
+	doubt_if(b, disagree, "t and ranks disagree");
+	doubt_if(b, hangs, "a conclusion hangs on outlying runs");
+}
+
+char *words__belief(const struct an_compare *c, bool *doubt)
+{
+	struct sbuf b = { 0 };
+	size_t valid = 0, boots = 0;
+	char *s;
+
+	for (size_t a = 0; a < c->nr_arms; a++) {
+		valid += c->arms[a].nr_valid;
+		boots += c->arms[a].nr_boots;
+	}
+	doubt_if(&b, compare__mismatched(c), "the runs differ in what must match");
+	doubt_runs(&b, c);
+	doubt_values(&b, c);
+	*doubt = b.len || compare__invalid(c);
+	s = sbuf__format("Believe it? %s%s%s; %zu valid run%s in %zu boot%s%s.",
+			 compare__invalid(c) ? "No: results differ or an arm has no valid run" :
+			 b.len ? "With care: " : "Yes: nothing that was looked for speaks against it",
+			 compare__invalid(c) && b.len ? ", " : "", sbuf__str(&b), valid,
+			 valid == 1 ? "" : "s", boots, boots == 1 ? "" : "s",
+			 c->emulated ? ", emulated: counts are judged, times are not" : "");
+	sbuf__free(&b);
+	return s;
+}
+
 char *words__validity(const struct an_compare *c, size_t arm)
 {
 	const struct an_arm *a = &c->arms[arm];

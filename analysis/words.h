@@ -29,6 +29,13 @@ void words__effect_free(struct words_effect *w);
 
 /* The arm against the baseline, over all primary metrics; verdict words first. */
 char *words__arm_verdict(const struct an_compare *c, size_t arm);
+/* The same in one sentence, by verdict, worst first; without what only a statistician asks for. */
+char *words__headline(const struct an_compare *c, size_t arm);
+/*
+ * Whether to believe the verdicts, and what speaks against it, in one sentence; *doubt: something
+ * does.
+ */
+char *words__belief(const struct an_compare *c, bool *doubt);
 /* What an arm's primary verdicts come to: AN_REGRESSED if any is, else AN_IMPROVED if any is... */
 enum an_verdict words__overall(const struct an_compare *c, size_t arm);
 /* Why its accessed and dirty bits decide, with this machine's facts. */
