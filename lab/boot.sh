@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # boot.sh --kernel BZIMAGE --initrd CPIO --plan FILE --out DIR [--preset current|l1tf] [--limit S]
-#         [--icount on|off] [--fast MB] [--file FILE...]: a file for the guest, of the plan's `script` lines
+#         [--icount on|off|N] [--fast MB] [--file FILE...]: a file for the guest, of the plan's `script` lines
 #
 # Boots the guest once with a plan and brings its results to DIR: console.log, results/ (the files
 # the guest sent), outcome (name and detail). The exit status is the outcome's (lib/outcome.sh), 2
@@ -43,8 +43,8 @@ options() {
 	if [ $# -ne 0 ] || [ -z "$OUT" ]; then
 		die "boot.sh" "wrong usage" "see the top of the script"
 	fi
-	[ "$ICOUNT" = on ] || [ "$ICOUNT" = off ] ||
-		die "boot.sh" "--icount '$ICOUNT' is neither on nor off" "see the top of the script"
+	[[ $ICOUNT =~ ^(on|off|[1-8])$ ]] ||
+		die "boot.sh" "--icount '$ICOUNT' is neither on, off, nor a number from 1 to 8" "see the top of the script"
 	for file in "$KERNEL" "$INITRD" "$PLAN" "${FILES[@]}"; do
 		[ -r "$file" ] || die "boot.sh" "'$file' cannot be read" "see the top of the script"
 	done

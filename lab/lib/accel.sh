@@ -44,7 +44,7 @@ accel__choose() {
 	local memo
 	ACCEL=${MIGRC_ACCEL:-}
 	WHY="MIGRC_ACCEL=$ACCEL"
-	if [ "${4:-off}" = on ]; then
+	if [ "${4:-off}" != off ]; then
 		[ "$ACCEL" != kvm ] ||
 			die "icount" "only emulation counts instructions" "unset MIGRC_ACCEL, or leave icount off"
 		ACCEL=tcg

@@ -5,8 +5,9 @@
 # line, # begins a comment line; lab/plans/demo.plan shows every key.
 
 readonly PLAN_KEYS="preset scan fast_mb icount probes design blocks arm sysctl label step bare boot expect"
-# Under icount a guest's second is 10^9 instructions, which take the host so many seconds at most
-# (a busy machine emulates some 50 million a second in one thread).
+# Under "icount on" a guest's second is 10^9 instructions, which take the host so many seconds at most
+# (a busy machine emulates some 50 million a second in one thread); with a number, half of them for
+# each 1.
 readonly ICOUNT_SLOWER=20
 
 # plan__value FILE KEY DEFAULT
@@ -39,7 +40,7 @@ plan__error() {
 	!($1 in known) { bad("unknown key \"" $1 "\" (known: " keys ")") }
 	$1 == "preset" && $2 != "current" && $2 != "l1tf" { bad("preset is current or l1tf") }
 	$1 == "scan" && $2 != "fast" && $2 != "default" { bad("scan is fast or default") }
-	$1 == "icount" && $2 != "on" && $2 != "off" { bad("icount is on or off") }
+	$1 == "icount" && $2 !~ /^(on|off|[1-8])$/ { bad("icount is on, off, or a number from 1 to 8") }
 	$1 == "fast_mb" && ($2 !~ /^[0-9]+$/ || $2 < 128 || $2 > 65536) { bad("fast_mb is a number from 128 to 65536") }
 	$1 == "probes" && $2 != "all" && $2 != "none" { bad("probes is all or none") }
 	$1 == "design" && $2 != "abba" && $2 != "once" { bad("design is abba or once") }
@@ -93,8 +94,13 @@ plan__boots() {
 # plan__limit FILE: seconds after which a boot counts as hung: the steps' own limits, and what
 # booting, attaching and sending may take under emulation on a busy machine.
 plan__limit() {
-	local slower=1
-	[ "$(plan__value "$1" icount off)" = off ] || slower=$ICOUNT_SLOWER
+	local slower=1 icount
+	icount=$(plan__value "$1" icount off)
+	case $icount in
+	off) ;;
+	on) slower=$ICOUNT_SLOWER ;;
+	*) slower=$(((ICOUNT_SLOWER >> icount) + 1)) ;;
+	esac
 	{ plan__lines "$1" step; plan__lines "$1" bare; } |
 		awk -v boot="$(plan__value "$1" boot 60)" -v slower="$slower" '{ s += slower * $2 + 30 } END { print s + boot }'
 }

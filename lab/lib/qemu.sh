@@ -18,8 +18,8 @@ qemu__cpu() {
 	esac
 }
 
-# qemu__clock ACCEL ICOUNT: kernel parameters for the guest's clock. With ICOUNT "on" the TSC is the
-# number of instructions that all CPUs have executed: 10^9 of them are a second. Emulation else gives the guest the host's
+# qemu__clock ACCEL ICOUNT: kernel parameters for the guest's clock. Under ICOUNT the TSC is
+# nanoseconds, and an instruction of any CPU takes one, or 2^ICOUNT. Emulation else gives the guest the host's
 # TSC, whose rate a guest cannot measure while the host is busy (seen: wrong by a factor of 18, and
 # every timeout with it); the host's kernel has measured it, bogomips is twice the rate in MHz. And a
 # busy host delays timer interrupts by more than the check of the timer's wiring allows: a panic.
@@ -27,7 +27,7 @@ qemu__clock() {
 	local khz
 	[ "$1" = tcg ] || return 0
 	printf ' no_timer_check'
-	if [ "$2" = on ]; then
+	if [ "$2" != off ]; then
 		printf ' tsc_early_khz=1000000 tsc=reliable'
 		return
 	fi
@@ -37,7 +37,9 @@ qemu__clock() {
 
 # qemu__args PRESET ACCEL KERNEL INITRD [ICOUNT]: the command line into the array QEMU, without ports.
 # With ICOUNT "on" the CPUs take turns in one thread, and time passes by an instruction of theirs; when
-# all are idle, it goes to the next timer at once.
+# all are idle, it goes to the next timer at once. With a number the machine is slower by so many powers
+# of two: what goes by the clock (scans, ages) happens after fewer instructions, as on an emulator with
+# a thread for each CPU, but the same in every boot.
 qemu__args() {
 	local preset=$1 accel=$2 kernel=$3 initrd=$4 icount=${5:-off} cpu params target hmat=() count=()
 	cpu=$(qemu__cpu "$preset" "$accel")
@@ -49,9 +51,9 @@ qemu__args() {
 			-numa "hmat-lb,initiator=0,target=$1,hierarchy=memory,data-type=access-bandwidth,bandwidth=$3")
 	done
 	[ "$accel" = kvm ] || accel=tcg,thread=multi
-	if [ "$icount" = on ]; then
+	if [ "$icount" != off ]; then
 		accel=tcg,thread=single
-		count=(-icount "shift=0,sleep=off")
+		count=(-icount "shift=${icount/on/0},sleep=off")
 	fi
 	# shellcheck disable=SC2034,SC2054 # for the sourcing script; commas are QEMU's
 	QEMU=(qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none

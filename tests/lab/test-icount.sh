@@ -10,6 +10,8 @@ args() {
 }
 on=$(args tcg k i on) off=$(args tcg k i off) unsaid=$(args tcg k i)
 has "on: instructions are the clock" "-accel tcg,thread=single -icount shift=0,sleep=off " "$on"
+slow=$(args tcg k i 3)
+is "3: an instruction takes 8 ns" "${on/shift=0/shift=3}" "$slow"
 has "on: the guest knows the rate" "tsc_early_khz=1000000 tsc=reliable" "$on"
 is "off is as unsaid" "$unsaid" "$off"
 has "off: a thread for each CPU" "-accel tcg,thread=multi -cpu" "$off"
@@ -22,6 +24,7 @@ choose() {
 		accel__choose current kernel initrd "$1" && echo "$ACCEL: $WHY"' "$TOP" "$2" 2>&1
 }
 is "it is emulated" "tcg: instructions are counted" "$(choose '' on)"
+is "so it is with a number" "tcg: instructions are counted" "$(choose '' 3)"
 has "kvm cannot" "icount: only emulation counts instructions;" "$(choose kvm on)"
 is "off: as the user says" "kvm: MIGRC_ACCEL=kvm" "$(choose kvm off)"
 
@@ -34,7 +37,12 @@ END
 is "a good plan" "" "$(lab plan__error "$WORK/p.plan")"
 has "the guest is told of the probes" "probes none" "$(lab plan__for_guest "$WORK/p.plan" p 1 1 a)"
 is "the limit is the host's time" 290 "$(lab plan__limit "$WORK/p.plan")"
-sed -i 's/^icount on/icount maybe/' "$WORK/p.plan"
+sed -i 's/^icount on/icount 3/' "$WORK/p.plan"
+is "a number is good" "" "$(lab plan__error "$WORK/p.plan")"
+is "and its limit lower" 120 "$(lab plan__limit "$WORK/p.plan")"
+sed -i 's/^icount 3/icount 9/' "$WORK/p.plan"
+has "a number has a limit" "line 1: icount is" "$(lab plan__error "$WORK/p.plan")"
+sed -i 's/^icount 9/icount maybe/' "$WORK/p.plan"
 has "icount is on or off" "line 1: icount is" "$(lab plan__error "$WORK/p.plan")"
 sed -i 's/^icount maybe/icount off/; s/^probes none/probes some/' "$WORK/p.plan"
 has "probes are all or none" "line 2: probes is" "$(lab plan__error "$WORK/p.plan")"
@@ -58,6 +66,6 @@ is "all: as before" "record -o /tmp/runs.db --arm a --block 1 --position 1 --wor
 	"$(record)"
 
 # boot.sh knows it as well as the plan.
-has "boot.sh refuses another word" "--icount 'yes' is neither on nor off" \
+has "boot.sh refuses another word" "--icount 'yes' is neither on, off," \
 	"$("$TOP/lab/boot.sh" --kernel "$0" --initrd "$0" --plan "$0" --out "$WORK/o" --icount yes 2>&1)"
 finish
