@@ -333,6 +333,8 @@ static int end_two(struct litmus *l)
 #define BLOCKS		"/sys/devices/system/memory/"
 #define FILL_BYTES	(256UL << 20)
 #define FILL_STEP	(4UL << 20)
+#define OFFLINE_TRIES	5
+#define OFFLINE_PAUSE_US	20000
 
 static int block_state(uint64_t block, const char *state)
 {
@@ -437,13 +439,25 @@ static int move_from_block(struct litmus *l)
 }
 
 /*
- * EBUSY says that something in the block cannot be moved. If it goes without what was held, then
- * that was the source.
+ * EBUSY says that something in the block cannot be moved. What another migration has in its hands, a
+ * demotion by kswapd to this node for one, is gone the next time.
  */
+static int offline_patiently(uint64_t block)
+{
+	int err = block_state(block, "offline");
+
+	for (int i = 0; err == -EBUSY && i < OFFLINE_TRIES; i++) {
+		usleep(OFFLINE_PAUSE_US);
+		err = block_state(block, "offline");
+	}
+	return err;
+}
+
+/* If it goes without what was held, and only then, that was the source. */
 static int write_offline(struct litmus *l, uint64_t value)
 {
 	uint64_t block = atomic_load(&l->sh->addr);
-	int err = block_state(block, "offline");
+	int err = offline_patiently(block);
 
 	if (err == -EBUSY && !access(DRAIN, W_OK)) {
 		err = litmus__write_file(DRAIN, "1");
