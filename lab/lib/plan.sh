@@ -39,7 +39,7 @@ plan__error() {
 	/^[ \t]*(#|$)/ { next }
 	!($1 in known) { bad("unknown key \"" $1 "\" (known: " keys ")") }
 	$1 == "preset" && $2 != "current" && $2 != "l1tf" { bad("preset is current or l1tf") }
-	$1 == "scan" && $2 != "fast" && $2 != "default" { bad("scan is fast or default") }
+	$1 == "scan" && $2 !~ /^(fast|steady|default)$/ { bad("scan is fast, steady or default") }
 	$1 == "icount" && $2 !~ /^(on|off|[1-8])$/ { bad("icount is on, off, or a number from 1 to 8") }
 	$1 == "fast_mb" && ($2 !~ /^[0-9]+$/ || $2 < 128 || $2 > 65536) { bad("fast_mb is a number from 128 to 65536") }
 	$1 == "probes" && $2 != "all" && $2 != "none" { bad("probes is all or none") }
