@@ -310,6 +310,23 @@ static const char *const parts[] = {
 	"--allow-mismatch -o report.html", NULL
 };
 
+/* The arms differ in more than the mechanism: what it cannot have done is not said to be its work. */
+static void test_no_more_than_deferral_explains(void **state)
+{
+	struct world *w = *state;
+	char *text;
+
+	add_mechanism(w);
+	assert_int_equal(RUN(w, cmd_report, &text, "--format", "md", "--allow-mismatch"), 0);
+	has(text, "were avoided");
+	lacks(text, "Deferral explains at most");
+	free(text);
+	sql(w, "UPDATE counter SET after_value = 3 WHERE name = 'migrc_deferred'");
+	assert_int_equal(RUN(w, cmd_report, &text, "--format", "md", "--allow-mismatch"), 0);
+	has(text, "Deferral explains at most 3 of these");
+	free(text);
+}
+
 static void test_all_parts_in_order(void **state)
 {
 	static const char *const formats[] = { "html", "text", "md" };
@@ -420,6 +437,7 @@ int main(void)
 		cmocka_unit_test(test_axes_have_units), cmocka_unit_test(test_one_bad_plot),
 		cmocka_unit_test(test_long_and_hostile_labels),
 		WORLD_TEST(test_all_parts_in_order), WORLD_TEST(test_json_has_the_details),
+		WORLD_TEST(test_no_more_than_deferral_explains),
 		WORLD_TEST(test_losers_are_told), WORLD_TEST(test_published_beside_deferral_only),
 		WORLD_TEST(test_one_figure_each),
 	};
