@@ -43,7 +43,7 @@ TEST_BIN   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_
 LIBS       := -lbpf -lelf -lz -lzstd -lsqlite3 -lexpat -linih -lm -lpthread
 WL_LIBS    := -lnuma -lm -lpthread
 
-.PHONY: all build demo test bench-store bench-10m unit check-stats unit-asan fuzz fuzz-check cli-test lab-test guest-test kernel-check test-core-matrix lab deps help clean distclean install lint
+.PHONY: all build demo test bench-store bench-10m unit check-stats unit-asan fuzz fuzz-check cli-test lab-test guest-test kernel-check test-core-matrix bench-probes lab deps help clean distclean install lint
 .DEFAULT_GOAL := build
 all: build
 build: $(B)/migrc $(B)/migrc_events.so $(WL_BIN)
@@ -160,6 +160,10 @@ guest-test: build
 test-core-matrix: build
 	@tests/core/matrix.sh $(SERIES)
 
+# What the probes cost, by counted instructions: half an hour and more under emulation.
+bench-probes: build
+	@tests/bench/probes.sh
+
 # CELLS="name ..." for some of lab/config/check.matrix only, BASE=7.3 or BASE=all for other kernels
 # than the first of lab/bases.conf. Not part of `make test`: the time.
 kernel-check:
@@ -202,6 +206,7 @@ help:
 	@echo 'make check-stats simulations that check the statistics (a minute)'
 	@echo 'make guest-test the test in a booted guest'
 	@echo 'make kernel-check  the patch in many configurations and architectures (as root)'
+	@echo 'make bench-probes  what the probes cost three workloads, by counted instructions'
 	@echo 'make test-core-matrix  the probes on Debian kernels from 6.1 on (network)'
 	@echo 'make lab        kernels and initramfs only;  make deps   packages only (as root)'
 	@echo 'make install    to PREFIX ($(PREFIX)), DESTDIR honoured;  make lint   shellcheck'

@@ -264,6 +264,26 @@ static bool ends_with(const char *s, const char *tail)
 	return n >= m && !strcmp(s + n - m, tail);
 }
 
+/* Of the probes' counters: PROBE.ns, and PROBE.ns.REASON or .CLASS. */
+static bool is_time(const char *name)
+{
+	return ends_with(name, ".ns") || strstr(name, ".ns.");
+}
+
+/* Flushes, what they interrupt, and faults and waits that they cause: fewer are better. */
+static bool is_flush(const char *name)
+{
+	static const char *const starts[] = {
+		"tlb", "mm_flush", "flush.", "wp_fault", "migrc_wait", "migrate_pages.flushes",
+		"migrate_pages.targets",
+	};
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (!strncmp(name, starts[i], strlen(starts[i])))
+			return true;
+	return false;
+}
+
 static void collect_probes(struct an_compare *c)
 {
 	for (size_t i = 0; i < c->nr_runs; i++) {
@@ -271,8 +291,8 @@ static void collect_probes(struct an_compare *c)
 
 		for (size_t k = 0; k < rd->nr_counters; k++) {
 			const char *name = rd->counters[k].name;
-			bool ns = ends_with(name, ".ns") || strstr(name, ".ns.");
-			bool flush = !strncmp(name, "tlb", 3) || !strncmp(name, "wp_fault", 8);
+			bool ns = is_time(name);
+			bool flush = is_flush(name);
 			struct spec spec = { name, ns ? "ns" : "count", AN_PROBE,
 					     ns || flush ? AN_LOWER : AN_NONE, ns };
 			char *key;
@@ -389,9 +409,11 @@ static void collect_hist(struct an_compare *c, size_t run, const struct rd_hist 
 	if (strchr(rh->name, '@'))
 		return;		/* of one comm or process: for `migrc show`, not for comparing arms */
 	for (size_t k = 0; k < sizeof(cuts) / sizeof(cuts[0]); k++) {
-		bool ns = !strcmp(rh->unit, "ns");
+		/* In ms: how old what was held became, which is neither good nor bad by itself. */
+		bool ns = !strcmp(rh->unit, "ns"), ms = !strcmp(rh->unit, "ms");
 		struct histo_pct pct;
-		struct spec spec = { NULL, rh->unit, AN_LATENCY, ns ? AN_LOWER : AN_NONE, ns };
+		struct spec spec = { NULL, rh->unit, AN_LATENCY, ns ? AN_LOWER : AN_NONE,
+				     ns || ms };
 		char *key, *label;
 
 		if (histo__percentile(&h, cuts[k].q, &pct) || pct.coarse)

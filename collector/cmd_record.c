@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector/calibrate.h"
 #include "collector/cmd.h"
 #include "collector/err.h"
 #include "collector/privileges.h"
@@ -550,11 +551,38 @@ static int run__block_signals(struct run *r)
 	return EXIT_TOOL;
 }
 
+#define RUN_INIT(options)	{ .o = (options), .signal_fd = -1, .workload = { \
+					.go_fd = -1, .exec_fd = -1, .out_fd = -1 } }
+
+static int run__record(struct run *r)
+{
+	if (output__init(&r->output, STDOUT_FILENO, r->o->adapter, &r->o->rules)) {
+		err__print("record: %s; free some memory", strerror(ENOMEM));
+		return EXIT_TOOL;
+	}
+	return run__do(r);
+}
+
+/* One run more, in a process of its own. */
+static int record_again(const struct record_options *o)
+{
+	struct record_options options = *o;
+	struct run run = RUN_INIT(&options);
+	int rc;
+
+	perfrun__init(&run.perf);
+	run.perf_list = &options.perf;
+	rc = run__block_signals(&run);
+	if (!rc)
+		rc = run__record(&run);
+	run__free(&run);
+	return rc;
+}
+
 int cmd_record(int argc, char **argv)
 {
 	struct record_options options = { 0 };
-	struct run run = { .o = &options, .signal_fd = -1,
-			   .workload = { .go_fd = -1, .exec_fd = -1, .out_fd = -1 } };
+	struct run run = RUN_INIT(&options);
 	int rc;
 
 	perfrun__init(&run.perf);
@@ -565,12 +593,9 @@ int cmd_record(int argc, char **argv)
 		rc = record_options__parse(&options, argc, argv);
 	if (!rc)
 		rc = check_command(options.argv[0]);
-	if (!rc && output__init(&run.output, STDOUT_FILENO, options.adapter, &options.rules)) {
-		err__print("record: %s; free some memory", strerror(ENOMEM));
-		rc = EXIT_TOOL;
-	}
 	if (!rc)
-		rc = run__do(&run);
+		rc = options.calibrate ?
+		     calibrate__run(&options, options.calibrate, record_again) : run__record(&run);
 	run__free(&run);
 	record_options__free(&options);
 	return rc;

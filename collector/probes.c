@@ -200,8 +200,8 @@ static void attached__destroy(struct attached *a)
 	memset(a, 0, sizeof(*a));
 }
 
-/* Open the object with the maps of the first one and only the programs of this rung. */
-static int probes__open_rung(struct probes *p, const struct rung_spec *rung, struct attached *a)
+/* Open an object with the maps of the first one and no program yet. */
+static int probes__open_object(struct probes *p, struct bpf_object **out)
 {
 	struct bpf_map *map, *first = NULL;
 	struct bpf_program *prog;
@@ -210,22 +210,17 @@ static int probes__open_rung(struct probes *p, const struct rung_spec *rung, str
 	int err;
 
 	elf = migrc_bpf__elf_bytes(&size);
-	a->object = bpf_object__open_mem(elf, size, NULL);
-	if (!a->object)
+	*out = bpf_object__open_mem(elf, size, NULL);
+	if (!*out)
 		return -errno;
-	bpf_object__for_each_map(map, a->object) {
+	bpf_object__for_each_map(map, *out) {
 		first = bpf_object__next_map(p->maps->obj, first);
 		err = first ? bpf_map__reuse_fd(map, bpf_map__fd(first)) : -EINVAL;
 		if (err)
 			return err;
 	}
-	bpf_object__for_each_program(prog, a->object)
+	bpf_object__for_each_program(prog, *out)
 		bpf_program__set_autoload(prog, false);
-	a->prog[0] = bpf_object__find_program_by_name(a->object, rung->exit_prog);
-	if (rung->entry_prog)
-		a->prog[1] = bpf_object__find_program_by_name(a->object, rung->entry_prog);
-	if (!a->prog[0] || (rung->entry_prog && !a->prog[1]))
-		return -EINVAL;
 	return 0;
 }
 
@@ -243,6 +238,20 @@ static int prepare_program(struct bpf_program *prog, enum rung rung, const char 
 	return err ? err : bpf_program__set_autoload(prog, true);
 }
 
+/* Choose a rung's programs in an object that is not loaded yet. */
+static int attached__choose(struct attached *a, struct bpf_object *object,
+			    const struct rung_spec *rung, const char *target)
+{
+	const char *const names[2] = { rung->exit_prog, rung->entry_prog };
+	int i, err = 0;
+
+	for (i = 0; !err && i < 2 && names[i]; i++) {
+		a->prog[i] = bpf_object__find_program_by_name(object, names[i]);
+		err = a->prog[i] ? prepare_program(a->prog[i], rung->rung, target) : -EINVAL;
+	}
+	return err;
+}
+
 static struct bpf_link *attach_program(struct bpf_program *prog, enum rung rung,
 				       const char *target, bool is_exit)
 {
@@ -258,25 +267,37 @@ static struct bpf_link *attach_program(struct bpf_program *prog, enum rung rung,
 	}
 }
 
-static int probes__try_rung(struct probes *p, const struct rung_spec *rung, const char *target,
-			    struct attached *a)
+/* The programs are loaded: attach them, or none. */
+static int attached__attach(struct attached *a, enum rung rung, const char *target)
 {
-	int err, i;
+	int i, err = 0;
 
-	last_warning[0] = '\0';
-	err = probes__open_rung(p, rung, a);
-	for (i = 0; !err && i < 2; i++)
-		err = prepare_program(a->prog[i], rung->rung, target);
-	if (!err)
-		err = bpf_object__load(a->object);
 	for (i = 0; !err && i < 2 && a->prog[i]; i++) {
-		a->link[i] = attach_program(a->prog[i], rung->rung, target, i == 0);
+		a->link[i] = attach_program(a->prog[i], rung, target, i == 0);
 		if (!a->link[i])
 			err = -errno;
 	}
 	if (err)
 		attached__destroy(a);
 	return err;
+}
+
+static int probes__try_rung(struct probes *p, const struct rung_spec *rung, const char *target,
+			    struct attached *a)
+{
+	int err;
+
+	last_warning[0] = '\0';
+	err = probes__open_object(p, &a->object);
+	if (!err)
+		err = attached__choose(a, a->object, rung, target);
+	if (!err)
+		err = bpf_object__load(a->object);
+	if (err) {
+		attached__destroy(a);
+		return err;
+	}
+	return attached__attach(a, rung->rung, target);
 }
 
 static void status__add_why(struct probe_status *s, enum rung rung, const char *why)
@@ -373,9 +394,51 @@ static bool probes__describe(struct probes *p, enum probe_id id)
 	return spec->core == CORE;
 }
 
+/* The first rung that there is no reason not to try, or NULL. */
+static const struct rung_spec *probes__best_rung(const struct probes *p, enum probe_id id)
+{
+	const struct rung_spec *rung = probe_specs[id].rungs;
+
+	for (; rung < probe_specs[id].rungs + MAX_RUNGS && rung->exit_prog; rung++)
+		if (!probes__cannot(p, &probe_specs[id], p->status[id].target, rung->rung))
+			return rung;
+	return NULL;
+}
+
+/*
+ * All wanted probes on their best rungs, in one object. Where that does not load, or one of them
+ * does not attach, nothing is said of why: it is tried again by itself.
+ */
+static void probes__attach_shared(struct probes *p, const bool *wanted)
+{
+	const struct rung_spec *rung[NR_PROBES] = { NULL };
+	unsigned int id;
+	int err;
+
+	if (p->options.mode == PROBES_EMPTY)
+		return;		/* one program for many targets */
+	err = probes__open_object(p, &p->shared);
+	for (id = 0; !err && id < NR_PROBES; id++) {
+		rung[id] = wanted[id] ? probes__best_rung(p, (enum probe_id)id) : NULL;
+		if (rung[id])
+			err = attached__choose(&p->attached[id], p->shared, rung[id],
+					       p->status[id].target);
+	}
+	if (!err)
+		err = bpf_object__load(p->shared);
+	for (id = 0; id < NR_PROBES; id++) {
+		if (err)
+			attached__destroy(&p->attached[id]);
+		else if (rung[id] && !attached__attach(&p->attached[id], rung[id]->rung,
+						       p->status[id].target))
+			p->status[id].rung = rung[id]->rung;
+	}
+}
+
 void probes__attach(struct probes *p)
 {
-	enum probe_id id;
+	bool wanted[NR_PROBES];
+	unsigned int id;
 
 	/* Without the symbols each rung is simply tried. */
 	if (text__read_file("/proc/kallsyms", &p->symbols, NULL))
@@ -383,8 +446,11 @@ void probes__attach(struct probes *p)
 	if (p->options.mode != PROBES_NONE)
 		p->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	for (id = 0; id < NR_PROBES; id++)
-		if (probes__describe(p, id))
-			probes__attach_one(p, id);
+		wanted[id] = probes__describe(p, (enum probe_id)id);
+	probes__attach_shared(p, wanted);
+	for (id = 0; id < NR_PROBES; id++)
+		if (wanted[id] && p->status[id].rung == RUNG_NONE)
+			probes__attach_one(p, (enum probe_id)id);
 	p->config.wait_traced = p->status[PROBE_MIGRC_WAIT].rung != RUNG_NONE;
 	free(p->symbols);
 	p->symbols = NULL;
@@ -463,6 +529,7 @@ void probes__free(struct probes *p)
 		return;
 	for (id = 0; id < NR_PROBES; id++)
 		attached__destroy(&p->attached[id]);
+	bpf_object__close(p->shared);
 	ring_buffer__free(p->ring);
 	btf__free(p->kernel);
 	if (p->slots)

@@ -9,10 +9,14 @@
 
 #include "collector/probes.h"
 
-/* One probe's programs, attached. They are an object of their own, so that one that the kernel
- * refuses takes no other with it; its maps are the first object's. */
+/*
+ * One probe's programs, attached. All are first tried in one object on their best rungs: what libbpf
+ * does for an object (reading the kernel's types) takes longer than all the rest. One that does not
+ * do well there has an object of its own, so that it takes no other with it. The maps are always the
+ * first object's.
+ */
 struct attached {
-	struct bpf_object *object;
+	struct bpf_object *object;	/* NULL: the shared one's programs */
 	struct bpf_program *prog[2];	/* exit, entry */
 	struct bpf_link *link[2];
 };
@@ -27,6 +31,7 @@ struct probes {
 	struct probes_options options;
 	struct config config;
 	int nr_cpus;			/* possible ones: the values of a per-CPU map */
+	struct bpf_object *shared;
 	struct attached attached[NR_PROBES];
 	struct probe_status status[NR_PROBES];
 	struct counters counters;

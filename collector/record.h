@@ -27,6 +27,7 @@ struct record_options {
 	struct probes_options probes;
 	enum event_format event_format;
 	double max_lost_share;
+	unsigned int calibrate;		/* pairs of runs for the cost of recording; 0: one run */
 	struct label *labels;
 	size_t nr_labels;
 	struct facts facts;		/* of --fact: they win over the machine's own */

@@ -12,7 +12,7 @@
 enum {
 	OPT_ARM = 256, OPT_BLOCK, OPT_POSITION, OPT_WORKLOAD, OPT_LABEL, OPT_FACT, OPT_EVENTS,
 	OPT_INTERVAL, OPT_TIMEOUT, OPT_MISSING, OPT_EMULATED, OPT_RING, OPT_MAX_LOST, OPT_ADAPTER,
-	OPT_METRIC, OPT_PERF, OPT_PERF_EVENT, OPT_PROBES, OPT_RUNG, OPT_BY, OPT_EVENT_FORMAT,
+	OPT_METRIC, OPT_PERF, OPT_PERF_EVENT, OPT_PROBES, OPT_RUNG, OPT_BY, OPT_EVENT_FORMAT, OPT_CALIBRATE,
 };
 
 static const struct argp_option options[] = {
@@ -44,6 +44,9 @@ static const struct argp_option options[] = {
 	  "What to attach (all); none: only counters are read; empty: programs that do nothing", 0 },
 	{ "rung", OPT_RUNG, "RUNG", 0,
 	  "Best rung to try: fentry, kprobe-multi, kprobe or tracepoint (fentry)", 0 },
+	{ "calibrate", OPT_CALIBRATE, "PAIRS", OPTION_ARG_OPTIONAL,
+	  "Instead of one run: what recording costs the command, by so many pairs of runs with and without "
+	  "probes and samples (5); nothing is stored", 0 },
 	{ "interval", OPT_INTERVAL, "MS", 0, "Time between samples (100), 0: none", 0 },
 	{ "timeout", OPT_TIMEOUT, "S", 0, "End the command after so many seconds", 0 },
 	{ "missing-probes", OPT_MISSING, "error|warn", 0, "What a missing core probe means (error)", 0 },
@@ -201,6 +204,11 @@ static int parse_number(int key, char *arg, struct record_options *o)
 	case OPT_TIMEOUT:
 		err = run_args__number("timeout", arg, 0, INT_MAX / 1000, &n);
 		o->timeout_s = (unsigned int)n;
+		return err;
+	case OPT_CALIBRATE:
+		n = 5;
+		err = arg ? run_args__number("calibrate", arg, 2, 1000, &n) : 0;
+		o->calibrate = (unsigned int)n;
 		return err;
 	case OPT_RING:
 		err = run_args__number("ring-kb", arg, 4, 1 << 20, &n);

@@ -159,6 +159,43 @@ static void test_absent_is_not_zero(void **state)
 	free(text);
 }
 
+/* What the probes told by reason and class: units, directions, and what is of one process alone. */
+static void test_probes_by_class(void **state)
+{
+	static const char * const lower[] = {
+		"bpf.flush.calls.migration", "bpf.flush.ns.migration", "bpf.migrate_pages.ns.demotion",
+		"bpf.migrate_pages.flushes.demotion", "bpf.mm_flush.calls", "bpf.migrc_wait.calls",
+	};
+	struct world *w = *state;
+	const struct an_compare *c;
+	const struct an_metric *m;
+	struct built b;
+
+	add_blocks(w, 4, 40, 4, false);
+	for (size_t i = 0; i < sizeof(lower) / sizeof(lower[0]); i++)
+		sql(w, "INSERT INTO counter SELECT id, 'bpf', '%s', NULL, 500 + id FROM run", lower[i] + 4);
+	sql(w, "INSERT INTO counter SELECT id, 'bpf', 'migrc_defer', NULL, 5 FROM run");
+	sql(w, "INSERT INTO histogram SELECT id, 'migrc_held_age_ms', 'ms', 3, 2, 9, 5 FROM run");
+	sql(w, "INSERT INTO histogram_bin SELECT id, 'migrc_held_age_ms', 4, 2, 1 FROM run");
+	sql(w, "INSERT INTO histogram SELECT id, 'wp_fault_ns@xs', 'ns', 3, 2, 9, 5 FROM run");
+	sql(w, "INSERT INTO histogram_bin SELECT id, 'wp_fault_ns@xs', 4, 2, 1 FROM run");
+	b = build(w);
+	c = &b.model->compares[0];
+	for (size_t i = 0; i < sizeof(lower) / sizeof(lower[0]); i++) {
+		m = compare__metric(c, lower[i]);
+		assert_non_null(m);
+		assert_int_equal(m->better, AN_LOWER);
+		assert_int_equal(m->is_time, strstr(lower[i], ".ns") != NULL);
+		assert_string_equal(m->unit, m->is_time ? "ns" : "count");
+	}
+	assert_int_equal(compare__metric(c, "bpf.migrc_defer")->better, AN_NONE);
+	m = compare__metric(c, "hist.migrc_held_age_ms.p50");
+	assert_non_null(m);
+	assert_true(m->is_time && m->better == AN_NONE);
+	assert_null(compare__metric(c, "hist.wp_fault_ns@xs.p50"));
+	drop(&b);
+}
+
 /* --- what is excluded, what must match -------------------------------------------------------- */
 
 static void test_invalid_runs_are_counted(void **state)
@@ -705,6 +742,7 @@ int main(void)
 		WORLD_TEST(test_equivalent), WORLD_TEST(test_emulated_times_are_not_judged),
 		WORLD_TEST(test_one_run_per_arm), WORLD_TEST(test_no_spread),
 		WORLD_TEST(test_zero_counters_are_differences), WORLD_TEST(test_absent_is_not_zero),
+		WORLD_TEST(test_probes_by_class),
 		WORLD_TEST(test_invalid_runs_are_counted), WORLD_TEST(test_mismatch_is_refused),
 		WORLD_TEST(test_rungs_must_match), WORLD_TEST(test_checksum_is_loud),
 		WORLD_TEST(test_unpaired_is_said), WORLD_TEST(test_boot_is_the_unit),

@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# probes-in-guest.sh DB: runs in a guest that counts instructions. Each workload without probes, with
+# programs that do nothing, and with the probes, forth and back, so that a drift falls on all alike.
+DB=$1
+
+# one ARM WORKLOAD COMMAND...
+one() {
+	local arm=$1 workload=$2
+	shift 2
+	migrc record -o "$DB" --arm "$arm" --workload "$workload" --probes "$arm" --interval 0 --timeout 2000 -- "$@" > /dev/null ||
+		echo "bench: $arm $workload failed"
+}
+
+for order in "none empty all" "all empty none" "none empty all"; do
+	for arm in $order; do
+		one "$arm" xs xs -s small -g 200 -p 4000 -t 4
+		one "$arm" pm pm -t 2 -m 16 -d 2
+		one "$arm" pingpong pingpong -t 2 -s 4 --rounds 4
+	done
+done
