@@ -125,8 +125,8 @@ check-stats: $(B)/tests/check_stats
 	@tests/sim/check-stats.sh
 
 -include $(LIB_OBJ:=.d) $(WL_LIB_OBJ:=.d) $(WL_BIN:$(B)/workloads/%=$(B)/workloads/%.o.d) \
-	$(TEST_BIN:=.d) $(B)/tests/check_stats.d $(B)/collector/main.o.d $(B)/bpf/migrc.bpf.o.d \
-	$(B)/bpf/bodies.bpf.o.d $(B)/migrc_events.so.d
+	$(TEST_BIN:=.d) $(B)/tests/check_stats.d $(B)/tests/bodies.d $(B)/collector/main.o.d \
+	$(B)/bpf/migrc.bpf.o.d $(B)/bpf/bodies.bpf.o.d $(B)/migrc_events.so.d
 
 include tests/fuzz/fuzz.mk
 include tests/bench/bench.mk
@@ -160,8 +160,13 @@ guest-test: build
 test-core-matrix: build
 	@tests/core/matrix.sh $(SERIES)
 
-# What the probes cost, by counted instructions: half an hour and more under emulation.
-bench-probes: build
+# What the probes cost, by counted instructions.
+$(B)/tests/bodies: tests/bench/bodies.c $(B)/libmigrc.a
+	@mkdir -p $(@D)
+	$(say) TEST $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(DEPFLAGS) $(LDFLAGS) -o $@ $< $(B)/libmigrc.a $(LIBS) -lnuma
+
+bench-probes: build $(B)/tests/bodies
 	@tests/bench/probes.sh
 
 # CELLS="name ..." for some of lab/config/check.matrix only, BASE=7.3 or BASE=all for other kernels

@@ -77,6 +77,7 @@ static void compare_text(struct doc *d, const struct an_compare *c, bool all)
 			  "");
 		free(valid);
 	}
+	section__recording_costs(d, c);
 	for (size_t i = 0; i < c->nr_runs; i++) {
 		char *why = run__why_invalid(c->runs[i].rd);
 

@@ -40,6 +40,8 @@ void section__dots(struct doc *d, const struct section *s);
 /* sections_runs.c */
 void section__runs(struct doc *d, const struct section *s);
 void section__instrument(struct doc *d, const struct section *s);
+/* What recording cost, of each run that was calibrated: a paragraph each; compare has it too. */
+void section__recording_costs(struct doc *d, const struct an_compare *c);
 void section__facts(struct doc *d, const struct section *s);
 void section__records(struct doc *d, const struct section *s);
 void section__reproduce(struct doc *d, const struct section *s);

@@ -162,6 +162,18 @@ static void instrument_arm(struct grid *g, const struct an_compare *c, size_t ar
 	grid__cell(g, "%.0f", lost);
 }
 
+void section__recording_costs(struct doc *d, const struct an_compare *c)
+{
+	for (size_t i = 0; i < c->nr_runs; i++) {
+		const struct rd_run *rd = c->runs[i].rd;
+		char *cost = words__recording_cost(rd);
+
+		if (cost && c->runs[i].arm != SIZE_MAX)
+			doc__para(d, DOC_PLAIN, "Run %" PRId64 " of %s: %s", rd->id, rd->arm, cost);
+		free(cost);
+	}
+}
+
 void section__instrument(struct doc *d, const struct section *s)
 {
 	static const char *const arm_head[] = { "arm", "runs", "bodies / wall", "collector CPU / wall",
@@ -201,6 +213,7 @@ void section__instrument(struct doc *d, const struct section *s)
 		free(rungs);
 	}
 	doc__grid(d, &g);
+	section__recording_costs(d, c);
 }
 
 /* --- facts ------------------------------------------------------------------------------------ */
@@ -522,11 +535,16 @@ static void record_instrument(struct doc *d, const struct rd_run *run)
 {
 	static const char *const head[] = { "instrument", "value" };
 	struct grid g;
+	char *cost;
 
 	grid__init(&g, "Instrument", "mr", head);
 	for (size_t i = 0; i < run->nr_instrument; i++)
 		record_instrument_row(&g, run->instrument[i].name, run->instrument[i].value);
 	doc__grid(d, &g);
+	cost = words__recording_cost(run);
+	if (cost)
+		doc__para(d, DOC_PLAIN, "%s", cost);
+	free(cost);
 }
 
 void section__record(struct doc *d, const struct rd_run *run)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analysis/words.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -340,4 +342,40 @@ char *words__ad_bits(const struct an_compare *c)
 	return sbuf__format("L1TF: %s. Accessed and dirty bits kept in migration entries: %s. %s",
 			    l1tf ? l1tf : "not recorded, or differing", bits ? bits : "unknown",
 			    means);
+}
+
+/* ", wall time +0.12 % (95 % interval -0.30 to +0.55 %)", or nothing. */
+static void add_cost(struct sbuf *b, const struct rd_run *run, const char *what, const char *label)
+{
+	static const char *const ends[] = { "", "_low", "_high" };
+	double percent[3];
+	char name[64];
+
+	for (size_t i = 0; i < 3; i++) {
+		int64_t ppm;
+
+		snprintf(name, sizeof(name), "calibrated_%s%s_ppm", what, ends[i]);
+		ppm = run__instrument(run, name);
+		if (ppm == RD_NULL)
+			return;
+		percent[i] = (double)ppm / 1e4;
+	}
+	sbuf__addf(b, "%s %s %+.2f %% (95 %% interval %+.2f to %+.2f %%)", b->len ? "," : "", label,
+		   percent[0], percent[1], percent[2]);
+}
+
+char *words__recording_cost(const struct rd_run *run)
+{
+	int64_t pairs = run__instrument(run, "calibrated_pairs");
+	struct sbuf b = { 0 };
+	char *text;
+
+	if (pairs == RD_NULL)
+		return NULL;
+	add_cost(&b, run, "wall", "wall time");
+	add_cost(&b, run, "cpu", "CPU time of the command");
+	text = sbuf__format("Recording cost, by %" PRId64 " pairs of runs with and without it:%s.",
+			    pairs, b.len ? sbuf__str(&b) : " not told, a run took no time");
+	sbuf__free(&b);
+	return text;
 }

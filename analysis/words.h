@@ -40,6 +40,8 @@ char *words__belief(const struct an_compare *c, bool *doubt);
 enum an_verdict words__overall(const struct an_compare *c, size_t arm);
 /* Why its accessed and dirty bits decide, with this machine's facts. */
 char *words__ad_bits(const struct an_compare *c);
+/* What recording cost the run's command, as `migrc record --calibrate` found; NULL: not calibrated. */
+char *words__recording_cost(const struct rd_run *run);
 /* "7 of 8 runs of stock are valid (7 boots)". */
 char *words__validity(const struct an_compare *c, size_t arm);
 

@@ -12,6 +12,7 @@
 #include "analysis/stats.h"
 #include "collector/calibrate.h"
 #include "collector/err.h"
+#include "collector/record.h"
 
 #define CONFIDENCE 0.95
 
@@ -74,6 +75,7 @@ static int run_one(const struct record_options *options, const char *db, bool ba
 	if (bare) {
 		o.probes.mode = PROBES_NONE;
 		o.interval_ms = 0;
+		o.perf.scope = PERF_OFF;
 	}
 	fflush(NULL);
 	pid = fork();
@@ -101,19 +103,20 @@ static double cpu_of(const struct calibrate_times *t)
 	return t->cpu;
 }
 
-static void print_cost(const char *what, const struct calibrate_times *bare,
-		       const struct calibrate_times *with, size_t nr,
-		       double (*get)(const struct calibrate_times *t))
+/* Print the cost of one time; whether there is one. */
+static bool find_cost(const char *what, const struct calibrate_times *bare,
+		      const struct calibrate_times *with, size_t nr,
+		      double (*get)(const struct calibrate_times *t), struct calibrate_cost *c)
 {
-	struct calibrate_cost c;
-	int err = calibrate__cost(bare, with, nr, get, &c);
+	int err = calibrate__cost(bare, with, nr, get, c);
 
 	if (err)
 		printf("calibrate: %s: not told: %s\n", what,
 		       err == -EDOM ? "a run took no time" : strerror(-err));
 	else
 		printf("calibrate: %s: %+.2f %% (95 %% interval %+.2f to %+.2f %%, %zu pairs)\n", what,
-		       c.est * 100, c.lo * 100, c.hi * 100, nr);
+		       c->est * 100, c->lo * 100, c->hi * 100, nr);
+	return !err;
 }
 
 /* The caller has them blocked: one that came between two runs waits. */
@@ -150,8 +153,21 @@ static int run_pairs(const struct record_options *o, const char *db, struct cali
 	return EXIT_GOOD;
 }
 
+/* The database, and what SQLite may have left beside it. */
+static void remove_db(const char *db)
+{
+	static const char * const tails[] = { "", "-wal", "-shm", "-journal" };
+	char path[4200];
+	size_t i;
+
+	for (i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
+		snprintf(path, sizeof(path), "%s%s", db, tails[i]);
+		unlink(path);
+	}
+}
+
 int calibrate__run(const struct record_options *o, size_t nr,
-		   int (*record)(const struct record_options *o))
+		   int (*record)(const struct record_options *o), struct calibration *out)
 {
 	const char *tmp = getenv("TMPDIR");
 	struct calibrate_times *bare = calloc(nr, sizeof(*bare));
@@ -170,10 +186,12 @@ int calibrate__run(const struct record_options *o, size_t nr,
 	close(fd);
 	rc = run_pairs(o, db, bare, with, nr, record);
 	if (!rc) {
-		print_cost("wall time", bare, with, nr, wall_of);
-		print_cost("CPU time of the command", bare, with, nr, cpu_of);
+		out->has_wall = find_cost("wall time", bare, with, nr, wall_of, &out->wall);
+		out->has_cpu = find_cost("CPU time of the command", bare, with, nr, cpu_of,
+					 &out->cpu);
+		out->pairs = nr;
 	}
-	unlink(db);
+	remove_db(db);
 cleanup:
 	free(bare);
 	free(with);

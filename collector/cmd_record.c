@@ -593,9 +593,10 @@ int cmd_record(int argc, char **argv)
 		rc = record_options__parse(&options, argc, argv);
 	if (!rc)
 		rc = check_command(options.argv[0]);
+	if (!rc && options.calibrate)
+		rc = calibrate__run(&options, options.calibrate, record_again, &options.cost);
 	if (!rc)
-		rc = options.calibrate ?
-		     calibrate__run(&options, options.calibrate, record_again) : run__record(&run);
+		rc = run__record(&run);
 	run__free(&run);
 	record_options__free(&options);
 	return rc;

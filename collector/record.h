@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collector/calibrate.h"
 #include "collector/checks.h"
 #include "collector/counters.h"
 #include "collector/event_log.h"
@@ -27,7 +28,8 @@ struct record_options {
 	struct probes_options probes;
 	enum event_format event_format;
 	double max_lost_share;
-	unsigned int calibrate;		/* pairs of runs for the cost of recording; 0: one run */
+	unsigned int calibrate;		/* pairs of runs for the cost of recording; 0: none */
+	struct calibration cost;	/* what they came to */
 	struct label *labels;
 	size_t nr_labels;
 	struct facts facts;		/* of --fact: they win over the machine's own */

@@ -45,8 +45,8 @@ static const struct argp_option options[] = {
 	{ "rung", OPT_RUNG, "RUNG", 0,
 	  "Best rung to try: fentry, kprobe-multi, kprobe or tracepoint (fentry)", 0 },
 	{ "calibrate", OPT_CALIBRATE, "PAIRS", OPTION_ARG_OPTIONAL,
-	  "Instead of one run: what recording costs the command, by so many pairs of runs with and without "
-	  "probes and samples (5); nothing is stored", 0 },
+	  "First find out what recording costs the command, by so many pairs of runs as recorded and bare "
+	  "(5); then record one run and store the cost with it", 0 },
 	{ "interval", OPT_INTERVAL, "MS", 0, "Time between samples (100), 0: none", 0 },
 	{ "timeout", OPT_TIMEOUT, "S", 0, "End the command after so many seconds", 0 },
 	{ "missing-probes", OPT_MISSING, "error|warn", 0, "What a missing core probe means (error)", 0 },

@@ -2,6 +2,7 @@
 /* What a run gathered, into the tables of collector/schema.sql. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,6 +50,41 @@ static int put_cost(struct run *r)
 
 	for (i = 0; !err && i < NR(rows); i++)
 		err = put_instrument(r, rows[i].name, (uint64_t)rows[i].value);
+	return err;
+}
+
+/* Parts in a million: an interval's ends may be negative. */
+static int put_one_calibration(struct run *r, const char *what, const struct calibrate_cost *c)
+{
+	const struct {
+		const char *end;
+		double value;
+	} rows[] = { { "", c->est }, { "_low", c->lo }, { "_high", c->hi } };
+	char name[64];
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < NR(rows); i++) {
+		snprintf(name, sizeof(name), "calibrated_%s%s_ppm", what, rows[i].end);
+		/* The interval of two pairs may be as wide as the logarithm goes. */
+		err = put_instrument(r, name, (uint64_t)(int64_t)
+				     fmax(fmin(rows[i].value * 1e6, 1e15), -1e6));
+	}
+	return err;
+}
+
+static int put_calibration(struct run *r)
+{
+	const struct calibration *c = &r->o->cost;
+	int err;
+
+	if (!c->pairs)
+		return 0;
+	err = put_instrument(r, "calibrated_pairs", c->pairs);
+	if (!err && c->has_wall)
+		err = put_one_calibration(r, "wall", &c->wall);
+	if (!err && c->has_cpu)
+		err = put_one_calibration(r, "cpu", &c->cpu);
 	return err;
 }
 
@@ -127,7 +163,7 @@ int run__store_end(struct run *r)
 {
 	int (*const put[])(struct run *r) = {
 		put_labels_and_facts, put_counters, run__put_probes, put_results, put_perf,
-		put_samples, put_cost, put_events, put_invalid,
+		put_samples, put_cost, put_calibration, put_events, put_invalid,
 	};
 	size_t i;
 	int err;

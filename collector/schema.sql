@@ -154,11 +154,12 @@ CREATE TABLE probe (
 ) STRICT, WITHOUT ROWID;
 
 -- What the instrument cost as a whole, by name: attach_ns, detach_ns, drain_ns, collector_cpu_ns,
--- received, entries, exits, in_flight, clock_backwards, maps_full.
+-- received, entries, exits, in_flight, clock_backwards, maps_full; calibrated_..._ppm: cost of recording
+-- (docs/events.md).
 CREATE TABLE instrument (
 	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, -- the run
 	name		TEXT NOT NULL,	-- see above
-	value		INTEGER NOT NULL, -- count, or ns where the name ends in _ns
+	value		INTEGER NOT NULL, -- count; ns or parts per million where the name ends so
 	PRIMARY KEY (run_id, name)
 ) STRICT, WITHOUT ROWID;
 

@@ -1,9 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# probes-in-guest.sh DB: runs in a guest that counts instructions. Each workload without probes, with
-# programs that do nothing, and with the probes, forth and back, so that a drift falls on all alike.
+# probes-in-guest.sh DB: runs in a guest that counts instructions. First the programs one by one, then
+# each workload without probes, with programs that do nothing, and with the probes, forth and back, so
+# that a drift falls on all alike.
 DB=$1
+
+for mode in empty all; do
+	/files/bodies "$mode" || echo "bench: bodies $mode failed"
+done
 
 # one ARM WORKLOAD COMMAND...
 one() {
@@ -13,10 +18,11 @@ one() {
 		echo "bench: $arm $workload failed"
 }
 
+# xs and pm are larger than the fast node.
 for order in "none empty all" "all empty none" "none empty all"; do
 	for arm in $order; do
-		one "$arm" xs xs -s small -g 200 -p 4000 -t 4
-		one "$arm" pm pm -t 2 -m 16 -d 2
+		one "$arm" xs xs -s large -g 700 -p 1000 -t 4
+		one "$arm" pm pm -m 384 -i -j 2 -r 80 -p normal -d 2
 		one "$arm" pingpong pingpong -t 2 -s 4 --rounds 4
 	done
 done

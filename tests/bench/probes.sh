@@ -14,13 +14,13 @@ boot() {
 	mkdir -p "$OUT"
 	"$LAB/build-kernel.sh" stock
 	"$LAB/make-initramfs.sh" "$OUT/initramfs"
-	cp "$(cat "$OUT/initramfs")" "$OUT/initrd"
-	printf '%s\n' 'mode run' 'arm bench' 'kernel stock' 'block 1' 'position 1' \
+	cp "$(cat "$OUT/initramfs")" "$OUT/common.initrd"
+	printf '%s\n' 'mode run' 'arm bench' 'kernel stock' 'scan fast' 'block 1' 'position 1' \
 		"script bench 100000 probes-in-guest.sh" > "$OUT/guest-plan"
 	say BOOT "counting instructions (at most $(duration "$LIMIT"))"
 	MIGRC_ACCEL_SAID=1 MIGRC_PROGRESS=bench "$LAB/boot.sh" --kernel "$CACHE/kernels/stock/bzImage" \
-		--initrd "$OUT/initrd" --plan "$OUT/guest-plan" --out "$OUT" --limit "$LIMIT" --icount on \
-		--file "$HERE/probes-in-guest.sh" ||
+		--initrd "$OUT/common.initrd" --plan "$OUT/guest-plan" --out "$OUT" --limit "$LIMIT" --icount on \
+		--file "$HERE/probes-in-guest.sh" --file "$ROOT/build/tests/bodies" ||
 		die "bench" "the guest ended as: $(cat "$OUT/outcome")" "see $OUT/console.log"
 }
 

@@ -94,8 +94,8 @@ boot() {
 
 # Runs whose numbers are known, made in the guest by check-record.sh.
 known_runs() {
-	boot known-runs 330 --file "$HERE/check-record.sh" <<-'END'
-	script known 300 check-record.sh
+	boot known-runs 500 --file "$HERE/check-record.sh" <<-'END'
+	script known 470 check-record.sh
 	END
 	check "known runs: outcome" equal ok "$OUTCOME"
 	check "known runs: what they must contain" "$HERE/check-db.sh" "$OUT/known-runs/results/runs.db"

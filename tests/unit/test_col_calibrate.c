@@ -15,6 +15,7 @@
 
 #include "collector/calibrate.h"
 #include "collector/err.h"
+#include "collector/record.h"
 
 static double wall(const struct calibrate_times *t)
 {
@@ -85,11 +86,16 @@ static void test_order(void **state)
 {
 	char path[] = "/tmp/migrc-order-XXXXXX", order[32] = "";
 	struct record_options o = { .workload = path, .interval_ms = 100 };
+	struct calibration cost = { 0 };
 	FILE *f;
 
 	(void)state;
 	close(mkstemp(path));
-	assert_int_equal(calibrate__run(&o, 3, fake_record), EXIT_GOOD);
+	assert_int_equal(calibrate__run(&o, 3, fake_record, &cost), EXIT_GOOD);
+	assert_int_equal(cost.pairs, 3);
+	assert_true(cost.has_wall && cost.has_cpu);
+	near(cost.wall.est, 0.1);
+	near(cost.cpu.est, 0);
 	f = fopen(path, "r");
 	assert_non_null(fgets(order, sizeof(order), f));
 	fclose(f);
@@ -97,7 +103,9 @@ static void test_order(void **state)
 	/* The first run that is not good ends it. */
 	truncate(path, 0);
 	o.timeout_s = 1;
-	assert_int_equal(calibrate__run(&o, 3, fake_record), EXIT_WORSE);
+	cost.pairs = 0;
+	assert_int_equal(calibrate__run(&o, 3, fake_record, &cost), EXIT_WORSE);
+	assert_int_equal(cost.pairs, 0);
 	f = fopen(path, "r");
 	assert_non_null(fgets(order, sizeof(order), f));
 	fclose(f);
