@@ -141,14 +141,13 @@ static __noinline int split__add(__u32 id, __u64 value, __u64 n, __u32 by)
 }
 
 /* n times the same value, seen by probe. */
-static __always_inline void hist__add_n(struct counters *c, __u32 probe, __u32 id, __u64 value,
-					__u64 n)
+static __always_inline void hist__add_n(const struct config *cfg, struct counters *c, __u32 probe,
+					__u32 id, __u64 value, __u64 n)
 {
 	struct hist *h = bpf_map_lookup_elem(&hists, &id);
-	const struct config *cfg = get_config();
 	__u64 bin;
 
-	if (!h || !cfg)
+	if (!h)
 		return;
 	bin = loglin_bin(value, HIST_SUB_BITS);
 	/* One register for the check and for the use, or the verifier does not connect them. */
@@ -164,24 +163,24 @@ static __always_inline void hist__add_n(struct counters *c, __u32 probe, __u32 i
 		c->probe[probe].by_full++;
 }
 
-static __always_inline void hist__add(struct counters *c, __u32 probe, __u32 id, __u64 value)
+static __always_inline void hist__add(const struct config *cfg, struct counters *c, __u32 probe,
+				      __u32 id, __u64 value)
 {
-	hist__add_n(c, probe, id, value, 1);
+	hist__add_n(cfg, c, probe, id, value, 1);
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
 
 /* One event seen by probe id: count it and, where asked for, submit it. No wake-up: it would be an
  * IPI on the CPU at hand, in the midst of what is being counted. */
-static __always_inline void probe__event(struct counters *c, __u32 id, __u64 t_ns, __u64 a,
-					 __u64 b, __u64 d_c, __u64 d_d)
+static __always_inline void probe__event(const struct config *cfg, struct counters *c, __u32 id,
+					 __u64 t_ns, __u64 a, __u64 b, __u64 d_c, __u64 d_d)
 {
-	const struct config *cfg = get_config();
 	struct probe_count *p = &c->probe[id];
 	struct event *e;
 
 	p->seen++;
-	if (!cfg || !cfg->event_every)
+	if (!cfg->event_every)
 		return;
 	if (cfg->event_every > 1 && p->seen % cfg->event_every) {
 		p->skipped++;
@@ -219,13 +218,21 @@ static __always_inline struct task_slot *slot__at(__u32 owner, __u32 try)
 	return bpf_map_lookup_elem(&slots, &at);
 }
 
+/*
+ * The task's slot, or NULL. Nearly always its first place: it has to look at the others only where a
+ * task has had to go there, of whatever number with the same first place.
+ */
 static __always_inline struct task_slot *slot__find(__u32 owner)
 {
-	struct task_slot *s;
+	struct task_slot *home = slot__at(owner, 0), *s;
 	__u32 try;
 
+	if (!home || home->owner == owner)
+		return home;
+	if (!home->gone_on)
+		return 0;
 #pragma unroll
-	for (try = 0; try < SLOT_TRIES; try++) {
+	for (try = 1; try < SLOT_TRIES; try++) {
 		s = slot__at(owner, try);
 		if (s && s->owner == owner)
 			return s;
@@ -233,21 +240,45 @@ static __always_inline struct task_slot *slot__find(__u32 owner)
 	return 0;
 }
 
+/*
+ * Make a place the task's if it is free. That it has gone on is noted before it has: an interrupt in
+ * between is the same task and must find the slot too.
+ */
+static __always_inline bool slot__claim(struct task_slot *s, struct task_slot *home, __u32 owner,
+					__u32 try)
+{
+	if (s->owner)
+		return false;
+	if (try)
+		__sync_fetch_and_add(&home->gone_on, 1);
+	if (!__sync_val_compare_and_swap(&s->owner, 0, owner)) {
+		s->class = CLASS_OTHER;
+		s->place = try;
+		return true;
+	}
+	if (try)
+		__sync_fetch_and_add(&home->gone_on, -1);
+	return false;
+}
+
 /* The task's slot, or a free one made its own. NULL: all that it may have are taken. */
 static __always_inline struct task_slot *slot__get(__u32 owner)
 {
-	struct task_slot *s = slot__find(owner);
+	struct task_slot *s = slot__find(owner), *home;
 	__u32 try;
 
 	if (s)
 		return s;
+	home = slot__at(owner, 0);
+	if (!home)
+		return 0;
+	if (slot__claim(home, home, owner, 0))
+		return home;
 #pragma unroll
-	for (try = 0; try < SLOT_TRIES; try++) {
+	for (try = 1; try < SLOT_TRIES; try++) {
 		s = slot__at(owner, try);
-		if (s && !s->owner && !__sync_val_compare_and_swap(&s->owner, 0, owner)) {
-			s->class = CLASS_OTHER;
+		if (s && slot__claim(s, home, owner, try))
 			return s;
-		}
 	}
 	return 0;
 }
@@ -255,10 +286,18 @@ static __always_inline struct task_slot *slot__get(__u32 owner)
 /* The call is over. Nothing of the slot may be used behind this. */
 static __always_inline void slot__end(struct task_slot *s, struct call *call)
 {
+	__u32 place = s->place, owner = s->owner;
+
 	call->t_ns = 0;
 	s->class = call->outer_class;
-	if (!--s->active)
-		*(volatile __u32 *)&s->owner = 0;
+	if (--s->active)
+		return;
+	*(volatile __u32 *)&s->owner = 0;
+	if (!place)
+		return;
+	s = slot__at(owner, 0);
+	if (s)
+		__sync_fetch_and_add(&s->gone_on, -1);
 }
 
 /* Slack between where the entry and the return of a call are on the stack (kretprobe: one word). */

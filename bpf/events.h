@@ -166,6 +166,8 @@ struct task_slot {
 	ev_u32 owner;		/* thread id + 1; 0: free */
 	ev_u32 active;		/* probes with a call under way */
 	ev_u32 class;		/* enum flush_class, innermost */
+	ev_u32 place;		/* which of the owner's SLOT_TRIES places this is */
+	ev_u32 gone_on;		/* owners that have this as their first place and had to go on */
 	ev_u32 pad;
 	ev_u64 flushes;		/* of the migrate_pages() call under way, as the next two */
 	ev_u64 targets;
@@ -194,7 +196,7 @@ _Static_assert(sizeof(struct probe_count) == 16 * 8, "struct probe_count: no hol
 _Static_assert(sizeof(struct counters) == NR_PROBES * 128 + (6 * 16 + 4 + 8 + 14 + 1 + 4 * 16) * 8,
 	       "struct counters: no holes");
 _Static_assert(sizeof(struct call) == 40, "struct call: no holes");
-_Static_assert(sizeof(struct task_slot) == 48 + NR_PROBES * 40, "struct task_slot: no holes");
+_Static_assert(sizeof(struct task_slot) == 56 + NR_PROBES * 40, "struct task_slot: no holes");
 _Static_assert(sizeof(struct event) == 56, "struct event: no holes");
 
 #endif /* MIGRC_EVENTS_H */

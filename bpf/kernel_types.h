@@ -56,6 +56,10 @@ struct arch_tlbflush_unmap_batch {
 	struct cpumask cpumask;
 };
 
+struct task_struct {
+	char comm[16];
+};
+
 /* The CPUs that may have translations of it in their TLB. */
 struct mm_struct {
 	unsigned long cpu_bitmap[1];

@@ -17,25 +17,29 @@ char LICENSE[] SEC("license") = "GPL";
 
 /*
  * For the unit tests, which run the bodies without the events: programs that the kernel can be asked
- * to run, with where the call is on the stack as the last of their arguments.
+ * to run, with where the call is on the stack as the last of their arguments. TYPED: the kernel knows
+ * what the arguments of an fentry program point to, which may be read without a helper then.
  */
 #ifdef BODIES_ONLY
 #define AT(kind, target)	"raw_tp"
 #define FRAME(ctx)		((ctx)[11])
+#define TYPED			false
 #else
 #define AT(kind, target)	kind target
 #define FRAME(ctx)		((__u64)(ctx))
+#define TYPED			true
 #endif
 
 /* The common exit: bin the duration and pass on duration and arguments. */
 static __always_inline int call__exit_simple(__u32 id, __u64 frame, __u32 hist)
 {
+	const struct config *cfg = get_config();
 	struct counters *c = this_counters();
 	struct task_slot *s;
 	struct call *call;
 	__u64 now, ns, a, b;
 
-	if (!c)
+	if (!cfg || !c)
 		return 0;
 	s = call__exit(id, frame, c, &now, &ns);
 	if (!s)
@@ -44,23 +48,26 @@ static __always_inline int call__exit_simple(__u32 id, __u64 frame, __u32 hist)
 	a = call->a;
 	b = call->b;
 	slot__end(s, call);
-	hist__add(c, id, hist, ns);
-	probe__event(c, id, now, ns, a, b, 0);
+	hist__add(cfg, c, id, hist, ns);
+	probe__event(cfg, c, id, now, ns, a, b, 0);
 	return 0;
 }
 
-/* What attaching costs by itself; user space gives them the function to stand before. */
-SEC(AT("fentry", ""))
-int empty_entry(unsigned long long *ctx)
-{
-	return 0;
-}
+/*
+ * What attaching costs by itself; user space gives them the function to stand at. One pair for each
+ * probe that is a function: an object's program has one target.
+ */
+#define EMPTY(probe) \
+SEC(AT("fentry", "")) int empty_entry_##probe(unsigned long long *ctx) { return 0; } \
+SEC(AT("fexit", "")) int empty_exit_##probe(unsigned long long *ctx) { return 0; }
 
-SEC(AT("fexit", ""))
-int empty_exit(unsigned long long *ctx)
-{
-	return 0;
-}
+EMPTY(migrate_pages)
+EMPTY(try_to_migrate)
+EMPTY(tlbbatch_flush)
+EMPTY(mm_flush)
+EMPTY(wp_fault)
+EMPTY(munmap)
+EMPTY(migrc_release)
 
 /* --- migrate_pages(): duration. Pages come from its tracepoint, which every rung has. --------- */
 
@@ -81,13 +88,14 @@ static __always_inline int migrate_pages__enter(__u64 frame, __u64 mode, __u64 r
 
 static __always_inline int migrate_pages__exit(__u64 frame)
 {
+	const struct config *cfg = get_config();
 	struct counters *c = this_counters();
 	__u64 now, ns, flushes, targets, pages;
 	__u32 reason, mode;
 	__u64 slot;
 	struct task_slot *s;
 
-	if (!c)
+	if (!cfg || !c)
 		return 0;
 	s = call__exit(PROBE_MIGRATE_PAGES, frame, c, &now, &ns);
 	if (!s)
@@ -103,10 +111,10 @@ static __always_inline int migrate_pages__exit(__u64 frame)
 	c->call_flushes[slot] += flushes;
 	c->call_targets[slot] += targets;
 	c->call_modes[bounded(mode, NR_MIGRATE_MODES)]++;
-	hist__add(c, PROBE_MIGRATE_PAGES, HIST_MIGRATE_PAGES_NS, ns);
-	hist__add(c, PROBE_MIGRATE_PAGES, HIST_MIGRATE_FLUSHES_PER_CALL, flushes);
-	hist__add(c, PROBE_MIGRATE_PAGES, HIST_MIGRATE_TARGETS_PER_CALL, targets);
-	probe__event(c, PROBE_MIGRATE_PAGES, now, ns, reason | (__u64)mode << 8, pages,
+	hist__add(cfg, c, PROBE_MIGRATE_PAGES, HIST_MIGRATE_PAGES_NS, ns);
+	hist__add(cfg, c, PROBE_MIGRATE_PAGES, HIST_MIGRATE_FLUSHES_PER_CALL, flushes);
+	hist__add(cfg, c, PROBE_MIGRATE_PAGES, HIST_MIGRATE_TARGETS_PER_CALL, targets);
+	probe__event(cfg, c, PROBE_MIGRATE_PAGES, now, ns, reason | (__u64)mode << 8, pages,
 		     flushes << 32 | (__u32)targets);
 	return 0;
 }
@@ -149,14 +157,14 @@ int tp_migrate_pages_end(unsigned long long *ctx)
 
 static __always_inline int migrate__count(__u64 succeeded, __u64 failed, __u32 mode, __u32 reason)
 {
+	const struct config *cfg;
 	struct counters *c;
 	struct task_slot *s;
 	__u64 slot;
 
-	if (!recording())
-		return 0;
+	cfg = get_config();
 	c = this_counters();
-	if (!c)
+	if (!cfg || !cfg->recording || !c)
 		return 0;
 	slot = bounded(reason, NR_MIGRATE_REASONS);
 	c->migrate_calls[slot]++;
@@ -165,8 +173,8 @@ static __always_inline int migrate__count(__u64 succeeded, __u64 failed, __u32 m
 	s = slot__find(this_owner());
 	if (s)
 		s->pages += succeeded;
-	hist__add(c, PROBE_MIGRATE, HIST_MIGRATE_PAGES_PER_CALL, succeeded);
-	probe__event(c, PROBE_MIGRATE, 0, reason, mode, succeeded, failed);
+	hist__add(cfg, c, PROBE_MIGRATE, HIST_MIGRATE_PAGES_PER_CALL, succeeded);
+	probe__event(cfg, c, PROBE_MIGRATE, 0, reason, mode, succeeded, failed);
 	return 0;
 }
 
@@ -230,23 +238,33 @@ static __always_inline __u32 popcount64(__u64 v)
 #define MAX_MASK_WORDS	128	/* NR_CPUS=8192 */
 #define UNKNOWN		(-1ULL)
 
-/* CPUs in a mask; those beside the one at hand in the upper half. UNKNOWN where not readable. */
-static __always_inline __u64 mask__count(const char *mask)
+/* CPUs in a mask's words; those beside the one at hand in the upper half. */
+static __always_inline __u64 mask__add_word(__u64 sum, __u64 word, __u32 i, __u32 cpu)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), i, n = 0, self = 0;
-	const struct config *cfg = get_config();
-	__u64 word;
+	__u64 n = popcount64(word);
+	__u64 self = i == cpu / 64 ? (word >> (cpu & 63)) & 1 : 0;
 
-	if (!cfg)
-		return UNKNOWN;
+	return sum + ((n - self) << 32 | n);
+}
+
+/* The same of a whole mask. UNKNOWN where it is not readable. */
+static __always_inline __u64 mask__count(const struct config *cfg, const char *mask)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), i;
+	__u64 sum = 0, word;
+
 	for (i = 0; i < MAX_MASK_WORDS && i < cfg->mask_words; i++) {
 		if (bpf_probe_read_kernel(&word, sizeof(word), mask + i * sizeof(word)))
 			return UNKNOWN;
-		n += popcount64(word);
-		if (i == cpu / 64)
-			self = (word >> (cpu & 63)) & 1;
+		sum = mask__add_word(sum, word, i, cpu);
 	}
-	return (__u64)(n - self) << 32 | n;
+	return sum;
+}
+
+/* Of one word, of a machine that has no more CPUs. */
+static __always_inline __u64 mask__count_word(__u64 word)
+{
+	return mask__add_word(0, word, 0, bpf_get_smp_processor_id());
 }
 
 static __always_inline int flush__enter(__u32 id, __u64 frame, __u64 cpus)
@@ -265,16 +283,10 @@ static __always_inline int flush__enter(__u32 id, __u64 frame, __u64 cpus)
 /* kswapd has no call that could be seen to begin: it is awake or not. */
 static __always_inline bool is_kswapd(void)
 {
-	const char *want = "kswapd";
-	char comm[16] = { 0 };
-	int i;
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
 
-	bpf_get_current_comm(comm, sizeof(comm));
-#pragma unroll
-	for (i = 0; i < 6; i++)
-		if (comm[i] != want[i])
-			return false;
-	return true;
+	return task->comm[0] == 'k' && task->comm[1] == 's' && task->comm[2] == 'w' &&
+	       task->comm[3] == 'a' && task->comm[4] == 'p' && task->comm[5] == 'd';
 }
 
 static __always_inline __u64 flush__class(__u32 class)
@@ -287,11 +299,12 @@ static __always_inline __u64 flush__class(__u32 class)
 /* hist: of the first class of this function's durations; its CPUs follow. */
 static __always_inline int flush__exit(__u32 id, __u64 frame, __u32 hist)
 {
+	const struct config *cfg = get_config();
 	struct counters *c = this_counters();
 	struct task_slot *s;
 	__u64 now, ns, cpus, class;
 
-	if (!c)
+	if (!cfg || !c)
 		return 0;
 	s = call__exit(id, frame, c, &now, &ns);
 	if (!s)
@@ -302,30 +315,35 @@ static __always_inline int flush__exit(__u32 id, __u64 frame, __u32 hist)
 	if (cpus != UNKNOWN)
 		s->targets += cpus >> 32;
 	slot__end(s, &s->call[id]);
-	hist__add(c, id, hist + class, ns);
+	hist__add(cfg, c, id, hist + class, ns);
 	if (cpus != UNKNOWN) {
 		if (id == PROBE_TLBBATCH_FLUSH)
 			c->tlbbatch_targets[class] += cpus >> 32;
 		else
 			c->mm_targets[class] += cpus >> 32;
-		hist__add(c, id, hist + NR_CLASSES + class, (__u32)cpus);
+		hist__add(cfg, c, id, hist + NR_CLASSES + class, (__u32)cpus);
 	}
 	if (cpus == UNKNOWN)
-		probe__event(c, id, now, ns, UNKNOWN, class, UNKNOWN);
+		probe__event(cfg, c, id, now, ns, UNKNOWN, class, UNKNOWN);
 	else
-		probe__event(c, id, now, ns, (__u32)cpus, class, cpus >> 32);
+		probe__event(cfg, c, id, now, ns, (__u32)cpus, class, cpus >> 32);
 	return 0;
 }
 
-static __always_inline int tlbbatch_flush__enter(__u64 frame,
+static __always_inline int tlbbatch_flush__enter(__u64 frame, bool typed,
 						 struct arch_tlbflush_unmap_batch *batch)
 {
+	const struct config *cfg = get_config();
 	__u64 cpus = UNKNOWN;
 
-	if (!recording())
+	if (!cfg || !cfg->recording)
 		return 0;
-	if (bpf_core_field_exists(batch->cpumask))
-		cpus = mask__count((void *)__builtin_preserve_access_index(&batch->cpumask));
+	if (bpf_core_field_exists(batch->cpumask)) {
+		if (typed && cfg->mask_words == 1)
+			cpus = mask__count_word(batch->cpumask.bits[0]);
+		else
+			cpus = mask__count(cfg, (void *)__builtin_preserve_access_index(&batch->cpumask));
+	}
 	return flush__enter(PROBE_TLBBATCH_FLUSH, frame, cpus);
 }
 
@@ -337,7 +355,7 @@ static __always_inline int tlbbatch_flush__exit(__u64 frame)
 SEC(AT("fentry", "/arch_tlbbatch_flush"))
 int fentry_tlbbatch_flush(unsigned long long *ctx)
 {
-	return tlbbatch_flush__enter(FRAME(ctx), (void *)ctx[0]);
+	return tlbbatch_flush__enter(FRAME(ctx), TYPED, (void *)ctx[0]);
 }
 
 SEC(AT("fexit", "/arch_tlbbatch_flush"))
@@ -349,7 +367,7 @@ int fexit_tlbbatch_flush(unsigned long long *ctx)
 SEC("kprobe/arch_tlbbatch_flush")
 int kprobe_tlbbatch_flush(struct pt_regs *ctx)
 {
-	return tlbbatch_flush__enter(ctx->sp, (void *)ctx->di);
+	return tlbbatch_flush__enter(ctx->sp, false, (void *)ctx->di);
 }
 
 SEC("kretprobe/arch_tlbbatch_flush")
@@ -358,14 +376,19 @@ int kretprobe_tlbbatch_flush(struct pt_regs *ctx)
 	return tlbbatch_flush__exit(ctx->sp);
 }
 
-static __always_inline int mm_flush__enter(__u64 frame, struct mm_struct *mm)
+static __always_inline int mm_flush__enter(__u64 frame, bool typed, struct mm_struct *mm)
 {
+	const struct config *cfg = get_config();
 	__u64 cpus = UNKNOWN;
 
-	if (!recording())
+	if (!cfg || !cfg->recording)
 		return 0;
-	if (bpf_core_field_exists(mm->cpu_bitmap))
-		cpus = mask__count((void *)__builtin_preserve_access_index(&mm->cpu_bitmap));
+	if (bpf_core_field_exists(mm->cpu_bitmap)) {
+		if (typed && cfg->mask_words == 1)
+			cpus = mask__count_word(mm->cpu_bitmap[0]);
+		else
+			cpus = mask__count(cfg, (void *)__builtin_preserve_access_index(&mm->cpu_bitmap));
+	}
 	return flush__enter(PROBE_MM_FLUSH, frame, cpus);
 }
 
@@ -377,7 +400,7 @@ static __always_inline int mm_flush__exit(__u64 frame)
 SEC(AT("fentry", "/flush_tlb_mm_range"))
 int fentry_mm_flush(unsigned long long *ctx)
 {
-	return mm_flush__enter(FRAME(ctx), (void *)ctx[0]);
+	return mm_flush__enter(FRAME(ctx), TYPED, (void *)ctx[0]);
 }
 
 SEC(AT("fexit", "/flush_tlb_mm_range"))
@@ -389,7 +412,7 @@ int fexit_mm_flush(unsigned long long *ctx)
 SEC("kprobe/flush_tlb_mm_range")
 int kprobe_mm_flush(struct pt_regs *ctx)
 {
-	return mm_flush__enter(ctx->sp, (void *)ctx->di);
+	return mm_flush__enter(ctx->sp, false, (void *)ctx->di);
 }
 
 SEC("kretprobe/flush_tlb_mm_range")
@@ -404,15 +427,15 @@ int tp_tlb_flush(unsigned long long *ctx)
 {
 	__u32 reason = ctx[0];
 	__u64 pages = ctx[1];
+	const struct config *cfg;
 	struct counters *c;
 
-	if (!recording())
-		return 0;
+	cfg = get_config();
 	c = this_counters();
-	if (!c)
+	if (!cfg || !cfg->recording || !c)
 		return 0;
 	c->tlb_flush[bounded(reason, NR_TLB_REASONS)]++;
-	probe__event(c, PROBE_TLB_FLUSH, 0, reason, pages, 0, 0);
+	probe__event(cfg, c, PROBE_TLB_FLUSH, 0, reason, pages, 0, 0);
 	return 0;
 }
 
@@ -432,23 +455,24 @@ static __always_inline int wp_fault__enter(__u64 frame)
 
 static __always_inline int wp_fault__exit(__u64 frame)
 {
+	const struct config *cfg = get_config();
 	struct counters *c = this_counters();
 	__u64 now, ns, waited;
 	struct task_slot *s;
 
-	if (!c)
+	if (!cfg || !c)
 		return 0;
 	s = call__exit(PROBE_WP_FAULT, frame, c, &now, &ns);
 	if (!s)
 		return 0;
 	waited = s->waited_ns;
 	slot__end(s, &s->call[PROBE_WP_FAULT]);
-	hist__add(c, PROBE_WP_FAULT, HIST_WP_FAULT_NS, ns);
+	hist__add(cfg, c, PROBE_WP_FAULT, HIST_WP_FAULT_NS, ns);
 	if (waited) {
 		c->wp_waited++;
-		hist__add(c, PROBE_WP_FAULT, HIST_WP_FAULT_WAITED_NS, waited);
+		hist__add(cfg, c, PROBE_WP_FAULT, HIST_WP_FAULT_WAITED_NS, waited);
 	}
-	probe__event(c, PROBE_WP_FAULT, now, ns, waited, 0, 0);
+	probe__event(cfg, c, PROBE_WP_FAULT, now, ns, waited, 0, 0);
 	return 0;
 }
 
@@ -488,17 +512,18 @@ static __always_inline int munmap__enter(__u64 frame)
 /* Nothing is binned: the time of unmapping is not what is asked here. */
 static __always_inline int munmap__exit(__u64 frame)
 {
+	const struct config *cfg = get_config();
 	struct counters *c = this_counters();
 	struct task_slot *s;
 	__u64 now, ns;
 
-	if (!c)
+	if (!cfg || !c)
 		return 0;
 	s = call__exit(PROBE_MUNMAP, frame, c, &now, &ns);
 	if (!s)
 		return 0;
 	slot__end(s, &s->call[PROBE_MUNMAP]);
-	probe__event(c, PROBE_MUNMAP, now, ns, 0, 0, 0);
+	probe__event(cfg, c, PROBE_MUNMAP, now, ns, 0, 0, 0);
 	return 0;
 }
 
@@ -593,8 +618,8 @@ static __always_inline int migrc_release__exit(__u64 frame)
 		s->waited_ns += ns;
 	slot__end(s, &s->call[PROBE_MIGRC_RELEASE]);
 	c->release_calls[bounded(trigger, NR_TRIGGERS)]++;
-	hist__add(c, PROBE_MIGRC_RELEASE, HIST_MIGRC_RELEASE_NS, ns);
-	probe__event(c, PROBE_MIGRC_RELEASE, now, ns, trigger, 0, 0);
+	hist__add(cfg, c, PROBE_MIGRC_RELEASE, HIST_MIGRC_RELEASE_NS, ns);
+	probe__event(cfg, c, PROBE_MIGRC_RELEASE, now, ns, trigger, 0, 0);
 	return 0;
 }
 
@@ -628,13 +653,13 @@ int kretprobe_migrc_release(struct pt_regs *ctx)
 SEC(AT("tp_btf", "/migrc_defer"))
 int tp_migrc_defer(unsigned long long *ctx)
 {
+	const struct config *cfg;
 	struct counters *c;
 
-	if (!recording())
-		return 0;
+	cfg = get_config();
 	c = this_counters();
-	if (c)
-		probe__event(c, PROBE_MIGRC_DEFER, 0, ctx[0], (__u32)ctx[1], ctx[2], 0);
+	if (cfg && cfg->recording && c)
+		probe__event(cfg, c, PROBE_MIGRC_DEFER, 0, ctx[0], (__u32)ctx[1], ctx[2], 0);
 	return 0;
 }
 
@@ -643,15 +668,15 @@ SEC(AT("tp_btf", "/migrc_refuse"))
 int tp_migrc_refuse(unsigned long long *ctx)
 {
 	__u32 why = ctx[2];
+	const struct config *cfg;
 	struct counters *c;
 
-	if (!recording())
-		return 0;
+	cfg = get_config();
 	c = this_counters();
-	if (!c)
+	if (!cfg || !cfg->recording || !c)
 		return 0;
 	c->refused[bounded(why, NR_REFUSALS)]++;
-	probe__event(c, PROBE_MIGRC_REFUSE, 0, ctx[0], (__u32)ctx[1], why, 0);
+	probe__event(cfg, c, PROBE_MIGRC_REFUSE, 0, ctx[0], (__u32)ctx[1], why, 0);
 	return 0;
 }
 
@@ -661,17 +686,17 @@ int tp_migrc_freed(unsigned long long *ctx)
 {
 	__u32 trigger = ctx[0], cpus = ctx[2], age_ms = ctx[3];
 	__u64 folios = ctx[1];
+	const struct config *cfg;
 	struct counters *c;
 
-	if (!recording())
-		return 0;
+	cfg = get_config();
 	c = this_counters();
-	if (!c)
+	if (!cfg || !cfg->recording || !c)
 		return 0;
 	c->freed[bounded(trigger, NR_TRIGGERS)] += folios;
-	hist__add(c, PROBE_MIGRC_FREED, HIST_MIGRC_RELEASE_FOLIOS, folios);
-	hist__add_n(c, PROBE_MIGRC_FREED, HIST_MIGRC_HELD_AGE_MS, age_ms, folios);
-	probe__event(c, PROBE_MIGRC_FREED, 0, trigger, folios, cpus, age_ms);
+	hist__add(cfg, c, PROBE_MIGRC_FREED, HIST_MIGRC_RELEASE_FOLIOS, folios);
+	hist__add_n(cfg, c, PROBE_MIGRC_FREED, HIST_MIGRC_HELD_AGE_MS, age_ms, folios);
+	probe__event(cfg, c, PROBE_MIGRC_FREED, 0, trigger, folios, cpus, age_ms);
 	return 0;
 }
 
@@ -682,18 +707,18 @@ int tp_migrc_wait(unsigned long long *ctx)
 	__u32 trigger = ctx[0];
 	__u64 ns = ctx[2];
 	struct task_slot *s;
+	const struct config *cfg;
 	struct counters *c;
 
-	if (!recording())
-		return 0;
+	cfg = get_config();
 	c = this_counters();
-	if (!c)
+	if (!cfg || !cfg->recording || !c)
 		return 0;
 	s = slot__find(this_owner());
 	if (s)
 		s->waited_ns += ns;
 	c->waits[bounded(trigger, NR_TRIGGERS)]++;
-	hist__add(c, PROBE_MIGRC_WAIT, HIST_MIGRC_WAIT_NS, ns);
-	probe__event(c, PROBE_MIGRC_WAIT, 0, trigger, ctx[1], ns, 0);
+	hist__add(cfg, c, PROBE_MIGRC_WAIT, HIST_MIGRC_WAIT_NS, ns);
+	probe__event(cfg, c, PROBE_MIGRC_WAIT, 0, trigger, ctx[1], ns, 0);
 	return 0;
 }

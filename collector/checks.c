@@ -29,6 +29,14 @@ void checks__break(struct checks *c, const char *rule, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* Whether an identity holds, counted. */
+static bool checks__identity(struct checks *c, bool holds)
+{
+	c->identities++;
+	c->identities_broken += !holds;
+	return holds;
+}
+
 void checks__identities(struct checks *c, const struct probe_status *const *probes, size_t nr,
 			bool events, uint64_t received)
 {
@@ -42,14 +50,16 @@ void checks__identities(struct checks *c, const struct probe_status *const *prob
 		if (p->rung == RUNG_NONE)
 			continue;
 		submitted += n->submitted;
-		if (n->entries != n->exits + p->in_flight + n->no_exit + n->no_exit_late)
+		if (!checks__identity(c, n->entries == n->exits + p->in_flight + n->no_exit +
+					 n->no_exit_late))
 			checks__break(c, "identity",
 				      "%s: %llu entries, %llu exits, %llu in flight, %llu without exit",
 				      p->name, (unsigned long long)n->entries,
 				      (unsigned long long)n->exits,
 				      (unsigned long long)p->in_flight,
 				      (unsigned long long)(n->no_exit + n->no_exit_late));
-		if (events && n->seen != n->submitted + n->skipped + n->lost)
+		if (events &&
+		    !checks__identity(c, n->seen == n->submitted + n->skipped + n->lost))
 			checks__break(c, "identity",
 				      "%s: %llu seen, %llu submitted, %llu sampled out, %llu lost",
 				      p->name, (unsigned long long)n->seen,
@@ -57,7 +67,7 @@ void checks__identities(struct checks *c, const struct probe_status *const *prob
 				      (unsigned long long)n->skipped,
 				      (unsigned long long)n->lost);
 	}
-	if (events && received != submitted)
+	if (events && !checks__identity(c, received == submitted))
 		checks__break(c, "identity", "ring: %llu submitted, %llu received",
 			      (unsigned long long)submitted, (unsigned long long)received);
 }

@@ -19,6 +19,7 @@ struct broken_rule {
 struct checks {
 	struct broken_rule broken[CHECKS__MAX];
 	size_t nr;
+	unsigned int identities, identities_broken;	/* checked, and of these broken */
 };
 
 /* Note that a rule is broken; a second time adds to its detail. */

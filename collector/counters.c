@@ -112,6 +112,8 @@ static const char *interrupts__row(const char *name, const char *rest)
 	} rows[] = {
 		{ "TLB", NULL }, { "CAL", "Function call interrupts" },
 		{ "RES", "Rescheduling interrupts" },
+		/* What a wake-up from within a BPF program would be. */
+		{ "IWI", "IRQ work interrupts" },
 	};
 	bool is_ipi = !strncmp(name, "IPI", 3);
 	size_t i;

@@ -238,16 +238,24 @@ static int prepare_program(struct bpf_program *prog, enum rung rung, const char 
 	return err ? err : bpf_program__set_autoload(prog, true);
 }
 
-/* Choose a rung's programs in an object that is not loaded yet. */
-static int attached__choose(struct attached *a, struct bpf_object *object,
-			    const struct rung_spec *rung, const char *target)
+/* Choose a rung's programs of a probe, in an object that is not loaded yet. */
+static int probes__choose(struct probes *p, enum probe_id id, struct bpf_object *object,
+			  const struct rung_spec *rung)
 {
-	const char *const names[2] = { rung->exit_prog, rung->entry_prog };
+	const char *names[2] = { rung->exit_prog, rung->entry_prog };
+	struct attached *a = &p->attached[id];
+	char empty[2][48];
 	int i, err = 0;
 
+	for (i = 0; p->options.mode == PROBES_EMPTY && i < 2; i++) {
+		snprintf(empty[i], sizeof(empty[i]), "empty_%s_%s", i ? "entry" : "exit",
+			 probe_specs[id].name);
+		names[i] = empty[i];
+	}
 	for (i = 0; !err && i < 2 && names[i]; i++) {
 		a->prog[i] = bpf_object__find_program_by_name(object, names[i]);
-		err = a->prog[i] ? prepare_program(a->prog[i], rung->rung, target) : -EINVAL;
+		err = a->prog[i] ? prepare_program(a->prog[i], rung->rung,
+						   p->status[id].target) : -EINVAL;
 	}
 	return err;
 }
@@ -282,22 +290,22 @@ static int attached__attach(struct attached *a, enum rung rung, const char *targ
 	return err;
 }
 
-static int probes__try_rung(struct probes *p, const struct rung_spec *rung, const char *target,
-			    struct attached *a)
+static int probes__try_rung(struct probes *p, enum probe_id id, const struct rung_spec *rung)
 {
+	struct attached *a = &p->attached[id];
 	int err;
 
 	last_warning[0] = '\0';
 	err = probes__open_object(p, &a->object);
 	if (!err)
-		err = attached__choose(a, a->object, rung, target);
+		err = probes__choose(p, id, a->object, rung);
 	if (!err)
 		err = bpf_object__load(a->object);
 	if (err) {
 		attached__destroy(a);
 		return err;
 	}
-	return attached__attach(a, rung->rung, target);
+	return attached__attach(a, rung->rung, p->status[id].target);
 }
 
 static void status__add_why(struct probe_status *s, enum rung rung, const char *why)
@@ -336,7 +344,6 @@ static void describe_error(int err, char *buf, size_t size)
 
 static void probes__attach_one(struct probes *p, enum probe_id id)
 {
-	static const struct rung_spec empty = { RUNG_FENTRY, "empty_exit", "empty_entry" };
 	const struct probe_spec *spec = &probe_specs[id];
 	struct probe_status *s = &p->status[id];
 	const struct rung_spec *rung;
@@ -347,8 +354,7 @@ static void probes__attach_one(struct probes *p, enum probe_id id)
 	for (rung = spec->rungs; rung < spec->rungs + MAX_RUNGS && rung->exit_prog; rung++) {
 		why = probes__cannot(p, spec, s->target, rung->rung);
 		if (!why) {
-			err = probes__try_rung(p, p->options.mode == PROBES_EMPTY ? &empty : rung,
-					       s->target, &p->attached[id]);
+			err = probes__try_rung(p, id, rung);
 			if (!err) {
 				s->rung = rung->rung;
 				return;
@@ -415,14 +421,11 @@ static void probes__attach_shared(struct probes *p, const bool *wanted)
 	unsigned int id;
 	int err;
 
-	if (p->options.mode == PROBES_EMPTY)
-		return;		/* one program for many targets */
 	err = probes__open_object(p, &p->shared);
 	for (id = 0; !err && id < NR_PROBES; id++) {
 		rung[id] = wanted[id] ? probes__best_rung(p, (enum probe_id)id) : NULL;
 		if (rung[id])
-			err = attached__choose(&p->attached[id], p->shared, rung[id],
-					       p->status[id].target);
+			err = probes__choose(p, (enum probe_id)id, p->shared, rung[id]);
 	}
 	if (!err)
 		err = bpf_object__load(p->shared);

@@ -44,6 +44,8 @@ static int put_cost(struct run *r)
 		{ "samples_taken", (int64_t)r->sampler.taken },
 		{ "samples_failed", (int64_t)r->sampler.failed },
 		{ "edge_pgmigrate_success", r->edge_migrated },
+		{ "identities_checked", r->checks.identities },
+		{ "identities_broken", r->checks.identities_broken },
 	};
 	size_t i;
 	int err = 0;

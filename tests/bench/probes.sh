@@ -19,7 +19,7 @@ boot() {
 		"script bench 100000 probes-in-guest.sh" > "$OUT/guest-plan"
 	say BOOT "counting instructions (at most $(duration "$LIMIT"))"
 	MIGRC_ACCEL_SAID=1 MIGRC_PROGRESS=bench "$LAB/boot.sh" --kernel "$CACHE/kernels/stock/bzImage" \
-		--initrd "$OUT/common.initrd" --plan "$OUT/guest-plan" --out "$OUT" --limit "$LIMIT" --icount on \
+		--initrd "$OUT/common.initrd" --plan "$OUT/guest-plan" --out "$OUT" --limit "$LIMIT" --icount on --fast 128 \
 		--file "$HERE/probes-in-guest.sh" --file "$ROOT/build/tests/bodies" ||
 		die "bench" "the guest ended as: $(cat "$OUT/outcome")" "see $OUT/console.log"
 }

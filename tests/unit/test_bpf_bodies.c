@@ -252,6 +252,32 @@ static void test_no_slot(void **state)
 	assert_int_equal(hist(w, HIST_MIGRATE_PAGES_NS).total, 1);
 }
 
+/* Whose first place is another's goes on, is found there though that one has left, and comes back. */
+static void test_other_place(void **state)
+{
+	struct world *w = *state;
+	uint32_t owner = (uint32_t)syscall(SYS_gettid) + 1;
+	struct task_slot *home = &w->slots[owner % NR_SLOTS];
+
+	need_bpf(w);
+	home->owner = owner + NR_SLOTS;
+	run(w->b->progs.tp_migrate_pages_start, 2, 8);
+	assert_ptr_equal(my_slot(w), &w->slots[(owner + 1) % NR_SLOTS]);
+	assert_int_equal(my_slot(w)->place, 1);
+	assert_int_equal(home->gone_on, 1);
+	home->owner = 0;
+	run(w->b->progs.tp_migrate, 30, 1, 0, 0, 0, 0, 2, 8);
+	run(w->b->progs.tp_migrate_pages_end, 0);
+	assert_int_equal(count(w, PROBE_MIGRATE_PAGES)->exits, 1);
+	assert_null(my_slot(w));
+	assert_int_equal(home->gone_on, 0);
+	run(w->b->progs.tp_migrate_pages_start, 2, 8);
+	assert_ptr_equal(my_slot(w), home);
+	run(w->b->progs.tp_migrate_pages_end, 0);
+	assert_int_equal(count(w, PROBE_MIGRATE_PAGES)->unmatched, 0);
+	assert_int_equal(count(w, PROBE_MIGRATE_PAGES)->exits, 2);
+}
+
 /* A call inside a call is counted, and its time is part of the outer one's. */
 static void test_nested(void **state)
 {
@@ -573,8 +599,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(call), TEST(not_recording), TEST(unknown_values), TEST(unmatched),
-		TEST(clock_backwards), TEST(no_slot), TEST(nested), TEST(no_exit_at_entry),
-		TEST(no_exit_at_exit), TEST(inner_start_missed), TEST(classes), TEST(kswapd),
+		TEST(clock_backwards), TEST(no_slot), TEST(other_place), TEST(nested),
+		TEST(no_exit_at_entry), TEST(no_exit_at_exit), TEST(inner_start_missed), TEST(classes), TEST(kswapd),
 		TEST(waits), TEST(deferral), TEST(patch_tracepoints), TEST(burst), TEST(sample),
 		TEST(split),
 	};

@@ -39,12 +39,17 @@ static void test_identities_hold(void **state)
 	setup(&f);
 	checks__identities(&f.checks, f.all, 2, true, 995);
 	assert_int_equal(f.checks.nr, 0);
+	assert_int_equal(f.checks.identities, 5);
+	assert_int_equal(f.checks.identities_broken, 0);
 }
 
 static void assert_identity_broken(struct fixture *f, bool events, uint64_t received,
 				   const char *part)
 {
+	f->checks.identities = f->checks.identities_broken = 0;
 	checks__identities(&f->checks, f->all, 2, events, received);
+	assert_int_equal(f->checks.identities, events ? 5 : 2);
+	assert_int_equal(f->checks.identities_broken, 1);
 	assert_int_equal(f->checks.nr, 1);
 	assert_string_equal(f->checks.broken[0].rule, "identity");
 	assert_non_null(strstr(f->checks.broken[0].detail, part));

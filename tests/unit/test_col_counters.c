@@ -96,6 +96,7 @@ static void test_interrupts_ipi(void **state)
 		"IPI0:         5          6       Rescheduling interrupts\n"
 		"IPI1:       100        200       Function call interrupts\n"
 		"IPI2:         0          0       CPU stop interrupts\n"
+		"IPI4:         2          3       IRQ work interrupts\n"
 		"Err:          0\n";
 
 	(void)state;
@@ -103,7 +104,8 @@ static void test_interrupts_ipi(void **state)
 	assert_value(&s, "interrupts", "RES", 11);
 	assert_value(&s, "interrupts", "CAL", 300);
 	assert_value(&s, "interrupts", "CAL/cpu1", 200);
-	assert_int_equal(s.nr, 6);
+	assert_value(&s, "interrupts", "IWI", 5);
+	assert_int_equal(s.nr, 9);
 	snapshot__free(&s);
 }
 
@@ -114,6 +116,7 @@ static void test_interrupts(void **state)
 		"  4:        512          0   IO-APIC   4-edge      ttyS0\n"
 		"NMI:          0          0   Non-maskable interrupts\n"
 		"RES:         11         22   Rescheduling interrupts\n"
+		"IWI:          1          2   IRQ work interrupts\n"
 		"CAL:        100        200   Function call interrupts\n"
 		"TLB:          3          4   TLB shootdowns\n"
 		"ERR:          0\n";
@@ -126,7 +129,8 @@ static void test_interrupts(void **state)
 	assert_value(&s, "interrupts", "TLB/cpu1", 4);
 	assert_value(&s, "interrupts", "CAL", 300);
 	assert_value(&s, "interrupts", "RES", 33);
-	assert_int_equal(s.nr, 9);
+	assert_value(&s, "interrupts", "IWI", 3);
+	assert_int_equal(s.nr, 12);
 	snapshot__free(&s);
 }
 
