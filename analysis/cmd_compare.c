@@ -21,12 +21,12 @@ struct compare_options {
 
 static const char doc[] =
 	"Compare the arms of a database with the baseline, workload by workload.\v"
-	"EXAMPLES\n"
+	"Examples:\n"
 	"  migrc compare                            all workloads of runs.db\n"
 	"  migrc compare -d lab.db --baseline migrc-off --arm migrc\n"
 	"  migrc compare --json | jq '.comparisons[].arms'\n"
 	"  migrc compare --explain metric.runtime   every number behind one verdict\n\n"
-	"EXIT STATUS: 0 compared (whatever the verdict); 2 usage or tool error; 4 runs invalid, their "
+	"Exit status: 0 compared (whatever the verdict); 2 usage or tool error; 4 runs invalid, their "
 	"results differ, or what must match does not. Regressions are for the gate to fail.";
 
 static const struct argp_option options[] = {

@@ -23,12 +23,12 @@ struct gate_options {
 
 static const char doc[] =
 	"Decide by a policy file whether the arms of a database are good enough, for CI.\v"
-	"EXAMPLES\n"
+	"Examples:\n"
 	"  migrc gate --policy gate.policy\n"
 	"  migrc gate -d out/runs.db --policy gate.policy --junit gate.xml --md gate.md\n"
 	"  migrc gate --policy gate.policy --against main.db    runs of before as baseline\n"
 	"  migrc gate --policy gate.policy --explain metric.runtime\n\n"
-	"POLICY, with every key there is (what is not given has the value shown, or is not asked):\n"
+	"The policy, with every key there is (what is not given has the value shown, or is not asked):\n"
 	"  [gate]\n"
 	"  baseline = stock          # else the first arm\n"
 	"  arms = migrc              # else all others\n"
@@ -56,7 +56,7 @@ static const char doc[] =
 	"  min = 1\n"
 	"  workload = xs             # else all\n"
 	"  primary = yes             # no: only max and min count\n\n"
-	"EXIT STATUS: 0 good; 1 regression; 2 usage or tool error; 3 inconclusive; 4 runs invalid, "
+	"Exit status: 0 good; 1 regression; 2 usage or tool error; 3 inconclusive; 4 runs invalid, "
 	"their results differ, or what must match does not.";
 
 static const struct argp_option options[] = {

@@ -28,17 +28,17 @@ enum { OPT_NO_RECORDS = 0x200 };
 
 static const char doc[] =
 	"Write the report of a database: verdict, why, mechanism beside outcome, every run.\v"
-	"EXAMPLES\n"
+	"Examples:\n"
 	"  migrc report -o report.html              one self-contained page of runs.db\n"
 	"  migrc report -d lab.db --format text     the same on the terminal\n"
 	"  migrc report --format md --no-records >> \"$GITHUB_STEP_SUMMARY\"\n\n"
 	"Plots need gnuplot; without it the tables stay and the page says what is missing.\n\n"
-	"EXIT STATUS: 0 written (whatever the verdict); 2 usage or tool error; 4 runs invalid, their "
+	"Exit status: 0 written (whatever the verdict); 2 usage or tool error; 4 runs invalid, their "
 	"results differ, or what must match does not (then nothing is written).";
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "write here (default: standard output)", 1 },
-	{ "format", 'f', "FORMAT", 0, "html (default), text, md or json", 1 },
+	{ "format", 'f', "html|text|md|json", 0, "format to write (html)", 1 },
 	{ "no-records", OPT_NO_RECORDS, NULL, 0,
 	  "leave out each run's full record, which is most of a long report", 1 },
 	{ 0 }

@@ -19,12 +19,23 @@
 struct runs_options {
 	const char *db;
 	const char *run;	/* show only */
+	const char *list;	/* runs only: what, or NULL */
 	bool show, json;
 };
 
+enum { OPT_LIST = 0x100 };
+
 static const struct argp_option options[] = {
-	{ "database", 'd', "FILE", 0, "database to read (default: runs.db)", 0 },
-	{ "json", 'j', NULL, 0, "JSON", 0 },
+	{ "database", 'd', "FILE", 0, "Database to read (runs.db)", 0 },
+	{ "json", 'j', NULL, 0, "Print JSON, with every value", 0 },
+	{ 0 }
+};
+
+static const struct argp_option runs_options[] = {
+	{ "database", 'd', "FILE", 0, "Database to read (runs.db)", 0 },
+	{ "json", 'j', NULL, 0, "Print JSON", 0 },
+	{ "list", OPT_LIST, "arm|workload|run|metric", 0,
+	  "Only their names, one a line, each once: for scripts, and completion in the shell", 0 },
 	{ 0 }
 };
 
@@ -38,6 +49,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'j':
 		o->json = true;
+		return 0;
+	case OPT_LIST:
+		if (!rundb__lists(arg))
+			return cmdline__error(state, "--list: '%s' is none of arm, workload, run, metric",
+					      arg);
+		o->list = arg;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!o->show || o->run)
@@ -129,11 +146,27 @@ static void list(const struct rundb *db, bool as_json, struct sbuf *out)
 	*out = d.out;
 }
 
+static int print_names(const struct runs_options *opt, struct sbuf *out)
+{
+	char *msg = NULL;
+
+	if (!rundb__names(opt->db ? opt->db : "runs.db", opt->list, out, &msg))
+		return open__write(NULL, sbuf__str(out), out->len);
+	err__print("%s", msg);
+	free(msg);
+	return EXIT_TOOL;
+}
+
 int cmd_runs(int argc, char **argv)
 {
 	static const struct argp argp = {
-		.options = options, .parser = parse,
-		.doc = "List the runs of a database.\vEXIT STATUS: 0 listed; 2 usage or tool error.",
+		.options = runs_options, .parser = parse,
+		.doc = "List the runs of a database.\v"
+		       "Examples:\n"
+		       "  migrc runs -d out/runs.db\n"
+		       "  migrc runs --json | jq '.[] | select(.valid | not) | .why_invalid'\n"
+		       "  migrc runs --list arm         names of the arms, one a line\n\n"
+		       "Exit status: 0 listed; 2 usage or tool error.",
 	};
 	struct runs_options opt = { 0 };
 	struct sbuf out = { 0 };
@@ -142,8 +175,8 @@ int cmd_runs(int argc, char **argv)
 
 	if (cmdline__parse(&argp, argc, argv, 0, &opt))
 		return EXIT_TOOL;
-	code = load(&opt, &db);
-	if (!code) {
+	code = opt.list ? print_names(&opt, &out) : load(&opt, &db);
+	if (!code && !opt.list) {
 		list(db, opt.json, &out);
 		code = open__write(NULL, sbuf__str(&out), out.len);
 	}
@@ -206,7 +239,10 @@ int cmd_show(int argc, char **argv)
 	static const struct argp argp = {
 		.options = options, .parser = parse, .args_doc = "RUN",
 		.doc = "Show one run in full; RUN is its number or the start of its uuid.\v"
-		       "EXIT STATUS: 0 shown; 2 usage or tool error.",
+		       "Examples:\n"
+		       "  migrc show 3\n"
+		       "  migrc show -d out/runs.db 8f1c0003 --json\n\n"
+		       "Exit status: 0 shown; 2 usage or tool error.",
 	};
 	struct runs_options opt = { .show = true };
 	struct rundb *db = NULL;

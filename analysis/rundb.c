@@ -386,6 +386,63 @@ cleanup:
 	return err;
 }
 
+static const struct {
+	const char *what, *sql;
+} name_lists[] = {
+	{ "arm", "SELECT DISTINCT arm FROM run ORDER BY arm" },
+	{ "workload", "SELECT DISTINCT workload FROM run ORDER BY workload" },
+	{ "run", "SELECT id FROM run ORDER BY id" },
+	{ "metric", "SELECT DISTINCT 'metric.' || name FROM metric ORDER BY name" },
+};
+
+static const char *names_sql(const char *what)
+{
+	for (size_t i = 0; i < sizeof(name_lists) / sizeof(name_lists[0]); i++)
+		if (!strcmp(name_lists[i].what, what))
+			return name_lists[i].sql;
+	return NULL;
+}
+
+bool rundb__lists(const char *what)
+{
+	return names_sql(what);
+}
+
+int rundb__names(const char *path, const char *what, struct sbuf *out, char **msg)
+{
+	sqlite3_stmt *st = NULL;
+	sqlite3 *sq = NULL;
+	int64_t version;
+	int rc = SQLITE_DONE, err = open_file(path, &sq, msg);
+
+	if (!err)
+		err = check_identity(sq, path, &version, msg);
+	if (err)
+		goto cleanup;
+	rc = sqlite3_prepare_v2(sq, names_sql(what), -1, &st, NULL);
+	while (rc == SQLITE_OK || rc == SQLITE_ROW) {
+		rc = sqlite3_step(st);
+		if (rc == SQLITE_ROW) {
+			const char *name = (const char *)sqlite3_column_text(st, 0);
+			struct sbuf shown = { 0 };
+
+			sbuf__add_term(&shown, name);
+			if (name && !strcmp(sbuf__str(&shown), name))
+				sbuf__addf(out, "%s\n", name);
+			sbuf__free(&shown);
+		}
+	}
+	if (rc != SQLITE_DONE) {
+		*msg = sbuf__format("%s: %s; restore it from a copy or record again", path,
+				    sqlite3_errmsg(sq));
+		err = -EIO;
+	}
+cleanup:
+	sqlite3_finalize(st);
+	sqlite3_close(sq);
+	return err;
+}
+
 /* --- freeing ---------------------------------------------------------------------------------- */
 
 static void free_texts(struct rd_text *t, size_t nr)

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/sbuf.h"
+
 struct rd_text {	/* label, fact, result_text, invalid (key: rule, value: detail) */
 	char *class;	/* fact only */
 	char *key, *value;
@@ -95,6 +97,14 @@ struct rundb {
  */
 int rundb__load(const char *path, struct rundb **db, char **msg);
 void rundb__free(struct rundb *db);
+
+/* Whether there are names of that: arm, workload, run (numbers) or metric (keys of the workloads'). */
+bool rundb__lists(const char *what);
+/*
+ * Those names, one a line, each once, without reading the rest of the database. Names with control
+ * characters are left out. As rundb__load() on errors.
+ */
+int rundb__names(const char *path, const char *what, struct sbuf *out, char **msg);
 
 /* Complete and no rule broken. */
 bool run__valid(const struct rd_run *run);

@@ -301,6 +301,9 @@ int cmd_doctor(int argc, char **argv)
 	static const struct argp argp = {
 		options, parse_option, NULL,
 		"What can be traced here, on which rung, why not, and the remedy.\v"
+		"Examples:\n"
+		"  migrc doctor                  before the first record on a machine\n"
+		"  migrc doctor --json | jq '.findings[] | select(.good | not)'\n\n"
 		"Exit status: 0 every core probe can be attached; 5 some cannot.",
 		NULL, NULL, NULL,
 	};

@@ -33,9 +33,17 @@ static void lab__usage(FILE *f)
 	for (i = 0; i < NR_LAB_COMMANDS; i++)
 		fprintf(f, "  %-6s%-20s%s\n", lab_commands[i].name, lab_commands[i].args,
 			lab_commands[i].doc);
-	fprintf(f, "\nExample: migrc lab run lab/plans/demo.plan out\n"
-		   "MIGRC_LAB names the folder of the lab's scripts, MIGRC_CACHE that of its kernels,\n"
-		   "KERNEL_SRC a kernel tree of your own, MIGRC_ACCEL=tcg|kvm fixes the accelerator.\n");
+	fprintf(f, "\nPLAN is a file, or the name of a plan that comes with migrc.\n\n"
+		   "Examples:\n"
+		   "  migrc lab build stock migrc\n"
+		   "  migrc lab run demo            lab/plans/demo.plan, runs in out/demo/runs.db\n"
+		   "  migrc lab run my.plan results\n"
+		   "  migrc lab shell migrc l1tf\n\n"
+		   "MIGRC_LAB names the folder of the lab's scripts, MIGRC_CACHE that of its\n"
+		   "kernels, KERNEL_SRC a kernel tree of your own; MIGRC_ACCEL=tcg|kvm fixes the\n"
+		   "accelerator.\n\n"
+		   "Exit status: 0 all boots ended well; 1 a workload failed; 2 usage or tool\n"
+		   "error; 4 a boot panicked, hung or splat, or checksums differ; 130 interrupted.\n");
 }
 
 static const struct lab_command *lab__find(const char *word)

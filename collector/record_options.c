@@ -26,9 +26,9 @@ static const struct argp_option options[] = {
 	  "Store a machine fact of class match, drift or arm, instead of what was found; may be repeated", 0 },
 	{ "adapter", OPT_ADAPTER, "auto|xsbench|pmbench|none", 0,
 	  "Whose output the command's is; auto: what it looks like", 0 },
-	{ "metric-regex", OPT_METRIC, "NAME=REGEX[:UNIT:higher|lower|none]", 0,
+	{ "metric-regex", OPT_METRIC, "NAME=REGEX[:UNIT:BETTER]", 0,
 	  "Store as a metric what the last matching line of the command's output has in the first "
-	  "group of the extended REGEX; may be repeated", 0 },
+	  "group of the extended REGEX; BETTER is higher, lower or none; may be repeated", 0 },
 	{ "perf", OPT_PERF, "task|system", OPTION_ARG_OPTIONAL,
 	  "Count TLB and software events with perf stat: of the command (task), or of all CPUs", 0 },
 	{ "perf-event", OPT_PERF_EVENT, "NAME[=EVENT]", 0,

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# run-plan.sh PLAN [OUT]: boots a plan's guests in order and gathers their runs in OUT/runs.db. OUT is
-# out/PLANNAME by default. A boot whose results are there, from the same kernel, programs and plan, is
-# not repeated; stopped at any time, it goes on where it was. Exit status: 0 all boots ok, 1 a workload
-# failed, 4 a boot ended otherwise (panic, hang, splat, ...) or a step's checksum is not the same in all
-# boots, 2 error of the tool, 130 interrupted.
+# run-plan.sh PLAN [OUT]: boots a plan's guests in order and gathers their runs in OUT/runs.db. PLAN is a
+# file, or the name of one in lab/plans/. OUT is out/PLANNAME by default. A boot whose results are there,
+# from the same kernel, programs and plan, is not repeated; stopped at any time, it goes on where it was.
+# Exit status: 0 all boots ok, 1 a workload failed, 4 a boot ended otherwise (panic, hang, splat, ...) or
+# a step's checksum is not the same in all boots, 2 error of the tool, 130 interrupted.
 
 # shellcheck source=lib/common.sh
 . "$(dirname "$0")/lib/common.sh"
@@ -121,6 +121,8 @@ main() {
 		die "run-plan.sh" "wrong usage" "give PLAN [OUT]"
 	fi
 	PLAN=$1
+	# One of ours may be called by its name, wherever the lab is installed.
+	[ -e "$PLAN" ] || [ "$PLAN" != "${PLAN#*/}" ] || [ ! -r "$LAB/plans/$PLAN.plan" ] || PLAN=$LAB/plans/$PLAN.plan
 	NAME=$(basename "$PLAN" .plan)
 	OUT=$(realpath -m "${2:-out/$NAME}")
 	prepare
