@@ -43,10 +43,16 @@ TEST_BIN   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_
 LIBS       := -lbpf -lelf -lz -lzstd -lsqlite3 -lexpat -linih -lm -lpthread
 WL_LIBS    := -lnuma -lm -lpthread
 
+# --- manual pages: what --help says, put into what was written ------------------------------------
+MAN_SRC    := $(wildcard docs/man/*.[15])
+MAN        := $(MAN_SRC:docs/%=$(B)/%)
+
 .PHONY: all build demo test bench-store bench-10m unit check-stats unit-asan fuzz fuzz-check cli-test lab-test guest-test kernel-check test-core-matrix bench-probes lab deps help clean distclean install lint
+.PHONY: man uninstall deb
 .DEFAULT_GOAL := build
 all: build
 build: $(B)/migrc $(B)/migrc_events.so $(WL_BIN)
+man: $(MAN)
 
 $(B)/migrc: $(B)/collector/main.o $(B)/libmigrc.a
 	$(say) LINK $@
@@ -103,6 +109,11 @@ $(B)/collector/schema.sql.h: collector/schema.sql
 
 # Generated headers exist before the first C file that might include them is compiled.
 $(LIB_OBJ) $(B)/collector/main.o: | $(B)/bpf/migrc.skel.h $(B)/collector/schema.sql.h
+
+$(MAN): $(B)/man/%: docs/man/% docs/man/make-page.sh docs/man/mdoc.awk $(B)/migrc
+	@mkdir -p $(@D)
+	$(say) MAN $@
+	$(Q)docs/man/make-page.sh $(B)/migrc $< > $@.tmp && mv $@.tmp $@
 
 # --- tests --------------------------------------------------------------------------------------
 $(TEST_BIN): $(B)/tests/%: tests/unit/%.c $(B)/libmigrc.a $(B)/libworkload.a
@@ -191,14 +202,39 @@ clean:
 distclean: clean
 	@lab/clean-cache.sh
 
-install: build
-	$(Q)install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBEXEC)/workloads
+# What `migrc lab` needs is in LIBEXEC, laid out as here: the program finds it from its own place, so the
+# tree may be moved. demo.sh is left out: it builds, and there is nothing to build there.
+MANDIR  := $(PREFIX)/share/man
+DOCDIR  := $(PREFIX)/share/doc/migrc
+COMPDIR := $(PREFIX)/share/bash-completion/completions
+
+install: build man
+	$(Q)install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBEXEC)/workloads $(DESTDIR)$(DOCDIR)/ci \
+		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(COMPDIR)
 	$(Q)install -m 755 $(B)/migrc $(DESTDIR)$(PREFIX)/bin/
 	$(Q)install -d $(DESTDIR)$(PREFIX)/lib/migrc
 	$(Q)install -m 644 $(B)/migrc_events.so $(DESTDIR)$(PREFIX)/lib/migrc/
-	$(Q)$(if $(WL_BIN),install -m 755 $(WL_BIN) $(DESTDIR)$(LIBEXEC)/workloads/)
-	$(Q)cp -R --preserve=mode lab kernel-patch packages.list check-packages.list $(DESTDIR)$(LIBEXEC)/
-	$(say) INSTALL "$(DESTDIR)$(PREFIX)/bin/migrc, $(DESTDIR)$(LIBEXEC)"
+	$(Q)install -m 755 $(WL_BIN) $(DESTDIR)$(LIBEXEC)/workloads/
+	$(Q)rm -rf $(DESTDIR)$(LIBEXEC)/lab $(DESTDIR)$(LIBEXEC)/kernel-patch
+	$(Q)cp -R --preserve=mode lab kernel-patch packages.list $(DESTDIR)$(LIBEXEC)/
+	$(Q)rm -f $(DESTDIR)$(LIBEXEC)/lab/demo.sh
+	$(Q)install -m 644 $(filter %.1,$(MAN)) $(DESTDIR)$(MANDIR)/man1/
+	$(Q)install -m 644 $(filter %.5,$(MAN)) $(DESTDIR)$(MANDIR)/man5/
+	$(Q)install -m 644 docs/bash-completion/migrc $(DESTDIR)$(COMPDIR)/
+	$(Q)install -m 644 README.md $(wildcard docs/*.md) $(DESTDIR)$(DOCDIR)/
+	$(Q)install -m 644 $(wildcard docs/ci/*) $(DESTDIR)$(DOCDIR)/ci/
+	$(say) INSTALL "$(DESTDIR)$(PREFIX)"
+
+uninstall:
+	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/migrc $(DESTDIR)$(COMPDIR)/migrc
+	$(Q)rm -f $(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(filter %.1,$(MAN))))
+	$(Q)rm -f $(addprefix $(DESTDIR)$(MANDIR)/man5/,$(notdir $(filter %.5,$(MAN))))
+	$(Q)rm -rf $(DESTDIR)$(LIBEXEC) $(DESTDIR)$(DOCDIR) $(DESTDIR)$(PREFIX)/lib/migrc
+	$(say) REMOVED "$(DESTDIR)$(PREFIX)"
+
+# The package goes where dpkg-buildpackage puts it: beside this folder.
+deb:
+	$(Q)dpkg-buildpackage -us -uc -b
 
 help:
 	@echo 'make demo       packages, kernels, guests, runs: out/report.html (as root)'
@@ -214,7 +250,9 @@ help:
 	@echo 'make bench-probes  what the probes cost three workloads, by counted instructions'
 	@echo 'make test-core-matrix  the probes on Debian kernels from 6.1 on (network)'
 	@echo 'make lab        kernels and initramfs only;  make deps   packages only (as root)'
-	@echo 'make install    to PREFIX ($(PREFIX)), DESTDIR honoured;  make lint   shellcheck'
+	@echo 'make install    to PREFIX ($(PREFIX)), DESTDIR honoured;  make uninstall'
+	@echo 'make deb        Debian packages, in the folder above this one'
+	@echo 'make man        manual pages, in build/man;  make lint   shellcheck'
 	@echo 'make clean      remove build/;  make distclean   remove the kernel cache too'
 	@echo
 	@echo 'V=1 shows whole commands.  KERNEL_SRC=dir takes a kernel tree of your own,'
