@@ -243,6 +243,7 @@ help:
 	@echo 'make unit       unit tests;  make lab-test   tests of the lab scripts'
 	@echo 'make unit-asan  unit tests under AddressSanitizer and UBSan'
 	@echo 'make fuzz       the parsers with libFuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each'
+	@echo 'make bench-store   what storing raw events costs;  make bench-10m  reading 10 million (as root)'
 	@echo 'make cli-test   the program as a user calls it (as root)'
 	@echo 'make check-stats simulations that check the statistics (a minute)'
 	@echo 'make guest-test the test in a booted guest'

@@ -347,7 +347,7 @@ static int bench__run(struct bench *b)
 
 int main(int argc, char **argv)
 {
-	struct bench b = { .nr = 500000, .rounds = 7, .made = MAP_FAILED };
+	struct bench b = { .nr = 300000, .rounds = 7, .made = MAP_FAILED };
 	int err;
 
 	if (argc > 1)
