@@ -47,7 +47,7 @@ WL_LIBS    := -lnuma -lm -lpthread
 MAN_SRC    := $(wildcard docs/man/*.[15])
 MAN        := $(MAN_SRC:docs/%=$(B)/%)
 
-.PHONY: all build demo test bench-store bench-10m unit check-stats unit-asan fuzz fuzz-check cli-test lab-test guest-test kernel-check test-core-matrix bench-probes lab deps help clean distclean install lint
+.PHONY: all build demo test bench-store bench-10m unit check-stats unit-asan fuzz fuzz-check cli-test report-test lab-test guest-test kernel-check test-core-matrix bench-probes lab deps help clean distclean install lint
 .PHONY: man uninstall deb
 .DEFAULT_GOAL := build
 all: build
@@ -161,6 +161,10 @@ test:
 cli-test: build
 	@tests/cli/run.sh
 
+# Pages in a browser; KEEP=DIR keeps them there, with pictures.
+report-test: build
+	@tests/report/run.sh $(if $(KEEP),-k $(KEEP))
+
 lab-test:
 	@tests/lab/run.sh
 
@@ -245,6 +249,7 @@ help:
 	@echo 'make fuzz       the parsers with libFuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each'
 	@echo 'make bench-store   what storing raw events costs;  make bench-10m  reading 10 million (as root)'
 	@echo 'make cli-test   the program as a user calls it (as root)'
+	@echo 'make report-test  reports, looked at in a browser; KEEP=dir keeps them and pictures'
 	@echo 'make check-stats simulations that check the statistics (a minute)'
 	@echo 'make guest-test the test in a booted guest'
 	@echo 'make kernel-check  the patch in many configurations and architectures (as root)'

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analysis/doc.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -402,10 +403,12 @@ static void html_cell(struct doc *d, const struct grid *g, size_t row, size_t co
 
 	if (g->align[col] == 'b') {
 		grid__bar(s, &from, &to);
-		sbuf__add(&d->out, "<td class=\"bar\">");
+		/* What is there is seen, however short. */
 		if (to > from)
-			sbuf__addf(&d->out, "<span style=\"margin-left:%.2f%%;width:%.2f%%\"></span>",
-				   from * 100, (to - from) * 100);
+			sbuf__addf(&d->out, "<td class=\"bar\" style=\"--from:%.2f%%;--to:%.2f%%\">",
+				   from * 100, fmax(to * 100, from * 100 + 0.6));
+		else
+			sbuf__add(&d->out, "<td>");
 		sbuf__add(&d->out, "</td>");
 		return;
 	}
@@ -419,9 +422,10 @@ static void html_grid(struct doc *d, const struct grid *g)
 {
 	sbuf__add(&d->out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"");
 	sbuf__add_html(&d->out, g->caption);
-	sbuf__add(&d->out, "\">\n<table>\n<caption>");
+	/* The span stays in the window when a wide table is scrolled. */
+	sbuf__add(&d->out, "\">\n<table>\n<caption><span>");
 	sbuf__add_html(&d->out, g->caption);
-	sbuf__add(&d->out, "</caption>\n<thead><tr>");
+	sbuf__add(&d->out, "</span></caption>\n<thead><tr>");
 	for (size_t c = 0; c < g->cols; c++) {
 		sbuf__addf(&d->out, "<th scope=\"col\"%s>", g->align[c] == 'r' ? " class=\"num\"" :
 			   "");

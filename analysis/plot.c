@@ -27,9 +27,9 @@ static const int marks[] = { 7, 5, 9, 13, 11, 15, 3 };
 
 /* Letters of a label that there is room for; the tables have the whole names. */
 #define MAX_LABEL_X	52
-#define MAX_LABEL_Y	40
+#define MAX_LABEL_Y	37
 #define MAX_LABEL_SMALL	30
-#define MAX_KEY		24
+#define MAX_KEY		20
 #define MAX_TICK	13
 #define MAX_UNIT	24
 
@@ -140,8 +140,8 @@ struct scale {
 static struct scale scale_of(const struct plot_axis *axis, double max)
 {
 	static const struct { double from; const char *time, *prefix; } steps[] = {
-		{ 1e10, NULL, "billions, " }, { 1e7, NULL, "millions, " },
-		{ 1e4, NULL, "thousands, " }, { 1, "s", "" }, { 1e-3, "ms", NULL },
+		{ 1e10, NULL, "x 1e9, " }, { 1e7, NULL, "x 1e6, " },
+		{ 1e4, NULL, "x 1000, " }, { 1, "s", "" }, { 1e-3, "ms", NULL },
 		{ 1e-6, "us", NULL }, { 1e-9, "ns", NULL },
 	};
 	bool time = !strcmp(axis->unit, "s");
@@ -257,7 +257,7 @@ static void add_frame(struct sbuf *b, const struct plot *p, size_t number)
 		   "set output \"%zu.svg\"\nset grid lw 0.5\nset border 3\nset tics nomirror\n",
 		   p->small ? "320,240" : "480,320", p->small ? "12" : "13", number);
 	sbuf__add(b, p->small ? "unset key\n" :
-		  "set key above left Left reverse samplen 1.6 maxrows 3\n");
+		  "set key above left Left reverse samplen 1.6 maxrows 4\n");
 	if (p->x.log)
 		sbuf__add(b, "set logscale x\nset format x \"%.0s%c\"\n");
 	if (p->x.whole && largest(p, false) <= 12)

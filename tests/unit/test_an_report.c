@@ -213,7 +213,7 @@ static void test_axes_have_units(void **state)
 		fail_msg("%s", why);
 	has(svg, "time (s)");
 	/* Large numbers are divided, and the axis says by what. */
-	has(svg, "pages (thousands, pages)");
+	has(svg, "pages (x 1000, pages)");
 	has(svg, "an arm");
 	free(svg);
 	plot__free(p);
