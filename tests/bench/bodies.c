@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * bodies none|empty|all: what the probes' programs cost, or programs that do nothing in their places.
+ * bodies none|empty|all [COMMAND...]: what the probes' programs cost, or programs that do nothing in
+ * their places: attached once, counting as they do without raw events.
  * One operation at a time makes the events, so that there is a value for each and not only their mean:
  * an interrupt in the midst of a program is in one of them. Prints
  *	body MODE PROBE VALUES MEDIAN	run time of a program, by the kernel's own statistics, the
  *					reading of the clock included
  *	operation MODE NAME RUNS MEDIAN	time of an operation, in which programs have run so often
+ *	workload MODE NAME RUNS TIME	time of a command, in which programs have run so often
  * in ns of the kernel's clock. In a guest that counts instructions a nanosecond is an instruction.
  */
 #include <errno.h>
@@ -23,7 +25,8 @@
 
 #include "collector/probes.h"
 
-#define ROUNDS	201
+#define ROUNDS		51
+#define REPETITIONS	2
 
 enum operation { WRITE_FAULT, MIGRATION, UNMAPPING, NR_OPERATIONS };
 
@@ -44,6 +47,7 @@ struct bench {
 	double took[NR_OPERATIONS][ROUNDS];
 	uint64_t runs[NR_OPERATIONS];	/* of programs, in the last one of its kind */
 	sem_t go, done;
+	cpu_set_t cpus;			/* where it may run */
 };
 
 /* Has the memory in use on another CPU: else there is no flush to be sent. */
@@ -72,7 +76,8 @@ static int bench__start_sibling(struct bench *b)
 	pthread_t thread;
 	int err;
 
-	if (sem_init(&b->go, 0, 0) || sem_init(&b->done, 0, 0))
+	if (sem_init(&b->go, 0, 0) || sem_init(&b->done, 0, 0) ||
+	    sched_getaffinity(0, sizeof(b->cpus), &b->cpus))
 		return -errno;
 	err = pin(pthread_self(), 0);
 	if (!err)
@@ -190,7 +195,48 @@ static void bench__print(struct bench *b, const char *mode)
 		       (unsigned long long)b->runs[i], median(b->took[i], ROUNDS));
 }
 
-static int bench__run(struct bench *b, const char *mode)
+/* The time of one command, which the shell runs; pm works for a fixed time, so that of an access. 0 or
+ * a negative errno. */
+static int time_command(const char *command, double *took)
+{
+	double start = now_ns(), rate = 0;
+	FILE *out = popen(command, "r");
+	char line[512];
+
+	if (!out)
+		return -errno;
+	while (fgets(line, sizeof(line), out))
+		if (!strncmp(command, "pm ", 3))
+			sscanf(line, "migrc: metric accesses_per_s %lf", &rate);
+	if (pclose(out))
+		return -ECANCELED;
+	*took = rate > 0 ? 1e9 / rate : now_ns() - start;
+	return 0;
+}
+
+static int bench__workloads(struct bench *b, const char *mode, char **commands)
+{
+	uint64_t runs;
+	double took;
+	int i, err = sched_setaffinity(0, sizeof(b->cpus), &b->cpus) ? -errno : 0;
+
+	for (; !err && *commands; commands++)
+		for (i = 0; !err && i < REPETITIONS; i++) {
+			err = bench__read_bodies(b, false, &runs);
+			if (!err)
+				err = time_command(*commands, &took);
+			if (!err)
+				err = bench__read_bodies(b, false, &runs);
+			if (!err)
+				printf("workload %s %.*s %llu %.3f\n", mode,
+				       (int)strcspn(*commands, " "), *commands,
+				       (unsigned long long)runs, took);
+			fflush(stdout);
+		}
+	return err;
+}
+
+static int bench__run(struct bench *b, const char *mode, char **commands)
 {
 	struct probes_options options = { .ring_bytes = 4096 };
 	size_t i;
@@ -209,6 +255,9 @@ static int bench__run(struct bench *b, const char *mode)
 		err = bench__round(b, i);
 	if (!err)
 		bench__print(b, mode);
+	fflush(stdout);
+	if (!err)
+		err = bench__workloads(b, mode, commands);
 	probes__detach(b->probes);
 	probes__free(b->probes);
 	return err;
@@ -219,11 +268,11 @@ int main(int argc, char **argv)
 	static struct bench b;
 	int err;
 
-	if (argc != 2 || (strcmp(argv[1], "all") && strcmp(argv[1], "empty") && strcmp(argv[1], "none"))) {
-		fputs("usage: bodies none|empty|all\n", stderr);
+	if (argc < 2 || (strcmp(argv[1], "all") && strcmp(argv[1], "empty") && strcmp(argv[1], "none"))) {
+		fputs("usage: bodies none|empty|all [COMMAND...]\n", stderr);
 		return 2;
 	}
-	err = bench__run(&b, argv[1]);
+	err = bench__run(&b, argv[1], argv + 2);
 	if (err)
 		fprintf(stderr, "bodies: %s\n", strerror(-err));
 	return err ? 2 : 0;

@@ -3,7 +3,8 @@
 #
 # probes.sh: what the probes cost, in instructions: QEMU counts them, and the guest's clock is that
 # count, so a run's wall time is the number of instructions that all its CPUs executed. The table is
-# written to build/bench-probes/table.md. Exit status 1 if the probes add 2 % or more to a workload.
+# written to build/bench-probes/table.md. Exit status 1 if the probes add 2 % or more to a workload, or a
+# run of a program costs more than twice what one of an empty program does.
 
 # shellcheck source=../../lab/lib/common.sh
 . "$(dirname "$0")/../../lab/lib/common.sh"
@@ -24,50 +25,65 @@ boot() {
 		die "bench" "the guest ended as: $(cat "$OUT/outcome")" "see $OUT/console.log"
 }
 
-sql() {
-	sqlite3 -readonly -separator ' ' "$OUT/results/runs.db" "$1"
+# console KIND: the lines of that kind that tests/bench/bodies.c printed.
+console() {
+	tr -d '\r' < "$OUT/console.log" | grep -a "^$1 "
 }
 
-# workloads: cost of empty programs and of the probes over none, by medians of the three runs of each arm.
-# What is compared is the time of the same work: pm works for a fixed time, so the time of an access.
+# workloads: what empty programs and the probes add to a workload, by the least time of its repetitions.
 workloads() {
-	sql "SELECT workload, arm, CASE workload WHEN 'pm' THEN (SELECT 1e12 / value FROM metric WHERE run_id = id AND
-			name = 'accesses_per_s') WHEN 'xs' THEN (SELECT value * 1e9 FROM metric WHERE run_id = id AND name = 'runtime')
-			ELSE wall_ns END AS work, (SELECT value FROM instrument WHERE run_id = id AND name = 'body_runs')
-		FROM run WHERE state = 'complete' ORDER BY workload, arm, work" |
-	awk 'function median(k) { return v[k, int((n[k] + 1) / 2)] }
-		{ k = $1 " " $2; v[k, ++n[k]] = $3; runs[k] += $4; if (!w[$1]++) name[++nr] = $1 }
+	console workload | awk '
+		!($3 in seen) { seen[$3] = 1; name[++nr] = $3 }
+		!(($3, $2) in took) || $5 < took[$3, $2] { took[$3, $2] = $5; runs[$3, $2] = $4 }
 		END {
-			print "| workload | empty programs | the probes | runs of a program | instructions a run, empty | of the probes |"
-			print "|---|---|---|---|---|---|"
+			print "| workload | empty programs add | runs of them | the probes add | runs of their programs |"
+			print "|---|---|---|---|---|"
 			for (i = 1; i <= nr; i++) {
 				x = name[i]
-				none = median(x " none"); empty = median(x " empty"); all = median(x " all")
-				if (!none || !empty || !all) { print "| " x " | - | - | - | - | - |"; bad = 1; continue }
-				ran = runs[x " all"] / n[x " all"]; eran = runs[x " empty"] / n[x " empty"]
-				fixed = x != "pm"
-				printf "| %s | %+.2f %% | %+.2f %% | %d | %s | %s |\n", x, (empty / none - 1) * 100,
-					(all / none - 1) * 100, ran, fixed && eran ? int((empty - none) / eran) : "-",
-					fixed && ran ? int((all - none) / ran) : "-"
-				if (all / none - 1 >= 0.02) bad = 1
+				if (!took[x, "none"] || !took[x, "empty"] || !took[x, "all"]) { print "| " x " | - | - | - | - |"; bad = 1; continue }
+				printf "| %s | %+.2f %% | %d | %+.2f %% | %d |\n", x, (took[x, "empty"] / took[x, "none"] - 1) * 100,
+					runs[x, "empty"], (took[x, "all"] / took[x, "none"] - 1) * 100, runs[x, "all"]
+				if (took[x, "all"] / took[x, "none"] >= 1.02) bad = 1
 			}
-			exit bad
+			exit bad || !nr
 		}'
 }
 
-# bodies: by the kernel's own statistics, instructions of a run of each probe's programs, entry and exit
-# together, over all workloads; the reading of the clock that measures them included.
+# bodies: medians of the run time of each probe's programs, entry and exit together, by the kernel's own
+# statistics: from one reading of the clock to the other, which is all that an empty program's is.
 bodies() {
-	sql "SELECT p.name, arm, sum(body_ns) / max(sum(value), 1), sum(value) FROM probe p JOIN run ON run.id = p.run_id
-		JOIN instrument i ON i.run_id = run.id AND i.name = 'body_runs.' || p.name WHERE body_ns IS NOT NULL
-		GROUP BY p.name, arm ORDER BY p.name" |
-	awk '{ v[$1, $2] = $3; if ($2 == "all") { runs[$1] = $4; name[++nr] = $1 } }
+	console body | awk '
+		!($3 in seen) && $2 == "all" { seen[$3] = 1; name[++nr] = $3 }
+		{ median[$3, $2] = $5; empty = $2 == "empty" ? $5 : empty }
 		END {
-			print "| probe | runs | instructions a run | empty program |"
+			print "| probe | median of a run | of an empty program | times |"
 			print "|---|---|---|---|"
-			for (i = 1; i <= nr; i++)
-				printf "| %s | %d | %d | %s |\n", name[i], runs[name[i]], v[name[i], "all"],
-					(name[i], "empty") in v ? v[name[i], "empty"] : "-"
+			for (i = 1; i <= nr; i++) {
+				e = (name[i], "empty") in median ? median[name[i], "empty"] : empty
+				printf "| %s | %d | %d | %.1f |\n", name[i], median[name[i], "all"], e, median[name[i], "all"] / e
+			}
+			exit !nr
+		}'
+}
+
+# operations: what the programs add to an operation, and so what a run of a program costs as a whole:
+# getting there, the kernel's statistics, and the body. Fails where that is more than twice an empty one's.
+operations() {
+	console operation | awk '
+		$2 == "none" { name[++nr] = $3 }
+		{ runs[$3, $2] = $4; took[$3, $2] = $5 }
+		END {
+			print "| operation | without probes | a run of an empty program adds | of the probes | times |"
+			print "|---|---|---|---|---|"
+			for (i = 1; i <= nr; i++) {
+				x = name[i]
+				if (!runs[x, "empty"] || !runs[x, "all"]) { print "| " x " | - | - | - | - |"; bad = 1; continue }
+				e = (took[x, "empty"] - took[x, "none"]) / runs[x, "empty"]
+				a = (took[x, "all"] - took[x, "none"]) / runs[x, "all"]
+				printf "| %s | %d | %d of %d | %d of %d | %.1f |\n", x, took[x, "none"], e, runs[x, "empty"], a, runs[x, "all"], a / e
+				if (a > 2 * e) bad = 1
+			}
+			exit bad || !nr
 		}'
 }
 
@@ -77,7 +93,9 @@ main() {
 	{
 		workloads || rc=1
 		echo
-		bodies
+		operations || rc=1
+		echo
+		bodies || rc=1
 	} > "$OUT/table.md"
 	cat "$OUT/table.md"
 	return "$rc"
