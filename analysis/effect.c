@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/sbuf.h"
+#include "collector/term.h"
 
 #define NEEDED_MAX	1000	/* runs or blocks: more is as good as never */
 #define NEEDED_MIN	3	/* what the smallest design in pairs has */
@@ -592,19 +593,25 @@ static void judge_all(struct an_compare *c)
 
 void effect__fill(struct an_compare *c, size_t nr)
 {
-	size_t family = 0;
+	size_t family = 0, effects = 0, done = 0;
+	struct progress bar;
 
 	for (size_t w = 0; w < nr; w++) {
 		summarize_all(&c[w]);
 		family += c[w].family;
+		effects += c[w].nr_arms > 1 ? c[w].nr_metrics * (c[w].nr_arms - 1) : 0;
 	}
+	progress__begin(&bar, "comparing", effects);
 	for (size_t w = 0; w < nr; w++) {
 		if (c[w].policy->joint)
 			c[w].family = family;
 		for (size_t i = 0; i < c[w].nr_metrics; i++)
-			for (size_t a = 1; a < c[w].nr_arms; a++)
+			for (size_t a = 1; a < c[w].nr_arms; a++) {
 				fill_effect(&c[w], &c[w].metrics[i], a);
+				progress__set(&bar, ++done);
+			}
 	}
+	progress__end(&bar);
 	if (nr && c->policy->joint)
 		adjust(c, nr);
 	else

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "analysis/sbuf.h"
+#include "collector/term.h"
 
 extern char **environ;
 
@@ -309,12 +310,36 @@ static int write_file(const char *dir, const char *name, const char *data, size_
 }
 
 /* Run gnuplot in dir, its words to a file there; 0, or what is wrong in *why; -ENOENT: none here. */
-static int run_gnuplot(const char *dir, const char **why)
+/* While gnuplot draws plots first..nr-1, say how many of their files are there. */
+static int wait_for(pid_t pid, const char *dir, size_t first, size_t nr)
+{
+	struct progress bar;
+	int status = 0;
+	pid_t ended;
+	size_t at = first;
+
+	progress__begin(&bar, "plotting", nr - first);
+	while ((ended = waitpid(pid, &status, bar.on ? WNOHANG : 0)) == 0 ||
+	       (ended < 0 && errno == EINTR)) {
+		for (bool there = true; there && at < nr; at += there) {
+			char *path = sbuf__format("%s/%zu.svg", dir, at);
+
+			there = !access(path, F_OK);
+			free(path);
+		}
+		progress__set(&bar, at - first);
+		usleep(50000);
+	}
+	progress__end(&bar);
+	return status;
+}
+
+static int run_gnuplot(const char *dir, size_t first, size_t nr, const char **why)
 {
 	char *argv[] = { "sh", "-c", "cd \"$1\" && exec gnuplot plot.gp", "sh", (char *)dir, NULL };
 	char *log = sbuf__format("%s/log", dir);
 	posix_spawn_file_actions_t actions;
-	int status = 0, err;
+	int status, err;
 	pid_t pid;
 
 	posix_spawn_file_actions_init(&actions);
@@ -328,8 +353,7 @@ static int run_gnuplot(const char *dir, const char **why)
 		*why = "no shell to start gnuplot with";
 		return -err;
 	}
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	status = wait_for(pid, dir, first, nr);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127) {
@@ -462,7 +486,7 @@ static int draw(struct plot *const *plots, size_t first, size_t nr, const char *
 		*why = "the temporary directory cannot be written";
 		return err;
 	}
-	err = run_gnuplot(dir, why);
+	err = run_gnuplot(dir, first, nr, why);
 	*done = count_done(dir);
 	for (size_t i = first; i < first + *done && i < nr; i++) {
 		char *raw = read_svg(dir, i);

@@ -10,6 +10,7 @@
 
 #include "analysis/sbuf.h"
 #include "bpf/loglin.h"
+#include "collector/term.h"
 
 #define APPLICATION_ID	0x4d494752	/* "MIGR" */
 #define USER_VERSION	4	/* older ones are read as they are */
@@ -286,6 +287,7 @@ static int check_identity(sqlite3 *sq, const char *path, int64_t *found, char **
 static int read_all(sqlite3 *sq, int64_t version, struct rundb *db)
 {
 	sqlite3_stmt *st = NULL;
+	struct progress bar = { 0 };
 	int err = -EIO, rc;
 
 	/* One read transaction: a record that ends meanwhile is either whole or not seen. */
@@ -296,6 +298,7 @@ static int read_all(sqlite3 *sq, int64_t version, struct rundb *db)
 		read_run(db, st);
 	if (rc != SQLITE_DONE)
 		goto cleanup;
+	progress__begin(&bar, "reading", NR_TABLES * db->nr);
 	for (size_t t = 0; t < NR_TABLES; t++) {
 		if (version < tables[t].since || (tables[t].before && version >= tables[t].before))
 			continue;
@@ -303,12 +306,15 @@ static int read_all(sqlite3 *sq, int64_t version, struct rundb *db)
 		st = NULL;
 		if (sqlite3_prepare_v2(sq, tables[t].sql, -1, &st, NULL) != SQLITE_OK)
 			goto cleanup;
-		for (size_t i = 0; i < db->nr; i++)
+		for (size_t i = 0; i < db->nr; i++) {
 			if (read_table(st, &db->runs[i], tables[t].read))
 				goto cleanup;
+			progress__set(&bar, t * db->nr + i + 1);
+		}
 	}
 	err = 0;
 cleanup:
+	progress__end(&bar);
 	sqlite3_finalize(st);
 	return err;
 }

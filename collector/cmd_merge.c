@@ -11,6 +11,7 @@
 #include "collector/cmdline.h"
 #include "collector/err.h"
 #include "collector/store.h"
+#include "collector/term.h"
 
 struct merge_options {
 	const char *output;
@@ -246,7 +247,7 @@ static const char choose[] =
 	"	row_number() OVER (ORDER BY id) AS new_id FROM src.run "
 	"	WHERE uuid NOT IN (SELECT uuid FROM main.run);";
 
-static int merge_source(struct store *out, const struct source *s)
+static int merge_source(struct store *out, const struct source *s, struct progress *bar)
 {
 	int64_t added = 0, all = 0;
 	char *sql;
@@ -267,6 +268,7 @@ static int merge_source(struct store *out, const struct source *s)
 		err = -EIO;
 	if (!err)
 		err = store__commit(out);
+	progress__hide(bar);
 	if (err)
 		store__rollback(out);
 	else
@@ -286,11 +288,13 @@ static bool same_file(const char *a, const char *b)
 
 static int merge_all(const struct merge_options *o)
 {
+	struct progress bar;
 	struct store out;
 	int i, err = 0;
 
 	if (store__open(&out, o->output))
 		return EXIT_TOOL;
+	progress__begin(&bar, "merging", (uint64_t)o->nr);
 	for (i = 0; !err && i < o->nr; i++) {
 		struct source s = { .name = o->input[i] };
 
@@ -299,11 +303,13 @@ static int merge_all(const struct merge_options *o)
 			err = -EINVAL;
 			break;
 		}
+		progress__set(&bar, (uint64_t)i);
 		err = source__prepare(&s);
 		if (!err)
-			err = merge_source(&out, &s);
+			err = merge_source(&out, &s, &bar);
 		source__free(&s);
 	}
+	progress__end(&bar);
 	store__close(&out);
 	return err ? EXIT_TOOL : EXIT_GOOD;
 }

@@ -18,6 +18,7 @@
 #include "collector/run_args.h"
 #include "collector/sampler.h"
 #include "collector/store.h"
+#include "collector/term.h"
 #include "collector/workload.h"
 
 struct record_options {
@@ -59,6 +60,7 @@ struct run {
 	struct snapshot before, after;
 	struct checks checks;
 	struct run_end end;
+	struct progress progress;	/* of the time that runs of this workload took before */
 	int64_t t0_ns;			/* CLOCK_MONOTONIC at the start */
 	int64_t edge_migrated;		/* pages migrated while counting began and ended */
 	int64_t attach_ns, detach_ns, drain_ns, cpu_ns;

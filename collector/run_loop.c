@@ -28,7 +28,7 @@
 
 /* When each thing is to be done next, CLOCK_MONOTONIC. */
 struct due {
-	int64_t sample, drain, store, deadline, kill;
+	int64_t sample, drain, store, deadline, kill, progress;
 };
 
 int64_t clock__ns(int clock)
@@ -104,6 +104,7 @@ static int run__read_output(struct run *r, size_t *left, int *state)
 			*state = n ? -errno : -EPIPE;
 			return *state == -EPIPE || *state == -EAGAIN ? 0 : *state;
 		}
+		progress__hide(&r->progress);
 		err = output__feed(&r->output, buf, (size_t)n);
 		if (err)
 			return err;
@@ -182,6 +183,10 @@ static int run__do_due(struct run *r, struct due *due)
 		due->deadline = NEVER;
 		due->kill = now + GRACE_NS;
 	}
+	if (now >= due->progress) {
+		progress__set(&r->progress, (uint64_t)(now - r->t0_ns));
+		due->progress = now + NS_PER_S;
+	}
 	if (now >= due->kill) {
 		workload__signal(&r->workload, SIGKILL);
 		due->kill = NEVER;
@@ -196,6 +201,7 @@ static int64_t due__next(const struct due *due)
 	next = due->drain < next ? due->drain : next;
 	next = due->store < next ? due->store : next;
 	next = due->deadline < next ? due->deadline : next;
+	next = due->progress < next ? due->progress : next;
 	return due->kill < next ? due->kill : next;
 }
 
@@ -265,11 +271,27 @@ static int run__until_end(struct run *r, struct due *due)
 	return err ? err : ended < 0 ? ended : 0;
 }
 
+/* How long complete runs of the same workload in this database took, mean; 0 if there are none. */
+static uint64_t run__expected_ns(struct run *r)
+{
+	sqlite3_stmt *stmt = NULL;
+	int64_t ns = 0;
+
+	if (sqlite3_prepare_v2(r->store.db, "SELECT avg(wall_ns) FROM run WHERE state = 'complete' AND "
+			       "workload = (SELECT workload FROM run WHERE id = ?)", -1, &stmt,
+			       NULL) == SQLITE_OK &&
+	    sqlite3_bind_int64(stmt, 1, r->id) == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW)
+		ns = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return ns > 0 ? (uint64_t)ns : 0;
+}
+
 int run__loop(struct run *r)
 {
-	struct due due = { NEVER, NEVER, NEVER, NEVER, NEVER };
+	struct due due = { NEVER, NEVER, NEVER, NEVER, NEVER, NEVER };
 	int err;
 
+	progress__begin(&r->progress, "running", isatty(STDERR_FILENO) ? run__expected_ns(r) : 0);
 	r->end.started_ns = clock__ns(CLOCK_REALTIME);
 	r->t0_ns = clock__ns(CLOCK_MONOTONIC);
 	if (r->o->interval_ms)
@@ -280,6 +302,9 @@ int run__loop(struct run *r)
 		due.store = r->t0_ns + STORE_NS;
 	if (r->o->timeout_s)
 		due.deadline = r->t0_ns + r->o->timeout_s * NS_PER_S;
+	/* Nobody looks: nothing to wake up for. */
+	if (r->progress.on)
+		due.progress = r->t0_ns + NS_PER_S;
 	err = workload__start(&r->workload);
 	if (err) {
 		err__print("%s: cannot run: %s; check the command", r->o->argv[0], strerror(-err));
@@ -287,6 +312,7 @@ int run__loop(struct run *r)
 		return err;
 	}
 	err = run__until_end(r, &due);
+	progress__end(&r->progress);
 	if (err)
 		err__print("record: while running: %s; the workload was ended", strerror(-err));
 	return err;

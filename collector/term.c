@@ -22,7 +22,9 @@ size_t term__width(int fd)
 	struct winsize size = { 0 };
 	long long n = 0;
 
-	if ((!columns || text__to_ll(columns, &n) || n <= 0) && !ioctl(fd, TIOCGWINSZ, &size))
+	if (!columns || text__to_ll(columns, &n))
+		n = 0;
+	if (n <= 0 && !ioctl(fd, TIOCGWINSZ, &size))
 		n = size.ws_col;
 	if (n <= 0)
 		n = 80;

@@ -63,7 +63,7 @@ plan_with_facts() {
 # What the guest does now, for a terminal.
 watch_guest() {
 	local start line
-	[ -t 1 ] || return 0
+	[ -t 2 ] || return 0
 	start=$(now)
 	while sleep 1; do
 		line=$(grep -a 'migrc-guest: ' "$OUT/console.log" 2>/dev/null | tail -n 1 | tr -d '\r' || true)

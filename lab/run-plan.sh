@@ -54,7 +54,7 @@ boot_one() {
 	plan__for_guest "$PLAN" "$NAME" "$position" "$2" "$arm" > "$dir/guest-plan"
 	start=$(now)
 	# In the background, so that an interrupt is acted on at once; it does not get Ctrl-C itself.
-	MIGRC_PROGRESS="boot $position/$BOOTS $arm" "$LAB/boot.sh" --kernel "$kernel/bzImage" \
+	MIGRC_PROGRESS="boot $position/$BOOTS $arm, $(remaining "$position")" "$LAB/boot.sh" --kernel "$kernel/bzImage" \
 		--initrd "$INITRD" --plan "$dir/guest-plan" --out "$dir" --preset "$PRESET" --icount "$ICOUNT" --fast "$FAST_MB" \
 		--limit "$(plan__limit "$PLAN")" 8>&- &
 	BOOT=$!

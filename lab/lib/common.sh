@@ -35,13 +35,15 @@ say() {
 
 # progress TEXT: replaced in place on a terminal, not shown elsewhere.
 progress() {
-	[ -t 1 ] || return 0
-	printf '\r\033[K  %s' "$*"
+	[ -t 2 ] || return 0
+	local columns
+	columns=$(stty size < /dev/stderr 2>/dev/null | cut -d' ' -f2) || columns=80
+	printf '\r\033[K  %.*s' $((${columns:-80} - 3)) "$*" >&2
 }
 
 progress_end() {
-	[ -t 1 ] || return 0
-	printf '\r\033[K'
+	[ -t 2 ] || return 0
+	printf '\r\033[K' >&2
 }
 
 # duration SECONDS: 75 -> 1 min 15 s

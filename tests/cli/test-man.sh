@@ -17,7 +17,7 @@ for source in "$TOP"/docs/man/*.[15]; do
 	is "$(basename "$page"): is made" 0 $?
 	is "$(basename "$page"): nothing is left to replace" 0 "$(grep -c '^@' "$page")"
 	is "$(basename "$page"): lint" "" "$(mandoc -T lint -W warning "$page")"
-	mandoc -T utf8 "$page" | col -b > "$page.txt"
+	mandoc -T utf8 "$page" | sed "s|.\x08||g" > "$page.txt"
 done
 
 # Options of a text, each once: --name, and -x where it is before one.
