@@ -48,7 +48,7 @@ MAN_SRC    := $(wildcard docs/man/*.[15])
 MAN        := $(MAN_SRC:docs/%=$(B)/%)
 
 .PHONY: all build demo test bench-store bench-10m unit check-stats unit-asan fuzz fuzz-check cli-test report-test lab-test guest-test kernel-check test-core-matrix bench-probes lab deps help clean distclean install lint
-.PHONY: man uninstall deb
+.PHONY: man uninstall deb deb-test
 .DEFAULT_GOAL := build
 all: build
 build: $(B)/migrc $(B)/migrc_events.so $(WL_BIN)
@@ -240,6 +240,10 @@ uninstall:
 deb:
 	$(Q)dpkg-buildpackage -us -uc -b
 
+# From a clean clone. Not part of `make test`: it compiles everything again.
+deb-test:
+	@tests/package/run.sh
+
 help:
 	@echo 'make demo       packages, kernels, guests, runs: out/report.html (as root)'
 	@echo 'make test       packages, build, every test, one in a booted guest (as root)'
@@ -257,7 +261,7 @@ help:
 	@echo 'make test-core-matrix  the probes on Debian kernels from 6.1 on (network)'
 	@echo 'make lab        kernels and initramfs only;  make deps   packages only (as root)'
 	@echo 'make install    to PREFIX ($(PREFIX)), DESTDIR honoured;  make uninstall'
-	@echo 'make deb        Debian packages, in the folder above this one'
+	@echo 'make deb        Debian packages, in the folder above this one;  make deb-test   try them'
 	@echo 'make man        manual pages, in build/man;  make lint   shellcheck'
 	@echo 'make clean      remove build/;  make distclean   remove the kernel cache too'
 	@echo
