@@ -37,7 +37,7 @@ is "report" 0 $?
 is "report: whole" 1 "$(grep -c '</html>' report.html)"
 
 for page in "$M"/share/man/man?/*; do
-	MANPAGER=cat man -l "$page" > page 2> page.err
+	MANPAGER='cat' man -l "$page" > page 2> page.err
 	is "man ${page##*/}" "" "$(cat page.err)"
 	is "man ${page##*/}: has its name" 1 "$(($(grep -ci "${page##*/}" <(sed 's/(\([15]\))/.\1/g' page)) > 0))"
 done

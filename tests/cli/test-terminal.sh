@@ -52,17 +52,17 @@ for db in plain hostile; do
 		is "$db: $args: lines fit 80 columns" "" "$(too_wide out 80)"
 		is "$db: $args: no colour in a pipe" 0 "$(grep -c $'\x1b' out)"
 		is "$db: $args: nothing on stderr" 0 "$(wc -c < err)"
-		on_tty 80 "$MIGRC $args -d $db.db" > tty
-		is "$db: $args: lines fit a terminal of 80" "" "$(too_wide tty 80)"
-		is "$db: $args: the same without its colour" "" "$(sed 's/\x1b\[[0-9;]*m//g' tty | diff - out)"
+		on_tty 80 "$MIGRC $args -d $db.db" > screen
+		is "$db: $args: lines fit a terminal of 80" "" "$(too_wide screen 80)"
+		is "$db: $args: the same without its colour" "" "$(sed 's/\x1b\[[0-9;]*m//g' screen | diff - out)"
 		[ $db = hostile ] || continue
-		on_tty 60 "$MIGRC $args -d $db.db" > tty
-		is "$db: $args: lines fit a terminal of 60" "" "$(too_wide tty 60)"
-		on_tty 140 "$MIGRC $args -d $db.db" > tty
-		is "$db: $args: lines fit a terminal of 140" "" "$(too_wide tty 140)"
+		on_tty 60 "$MIGRC $args -d $db.db" > screen
+		is "$db: $args: lines fit a terminal of 60" "" "$(too_wide screen 60)"
+		on_tty 140 "$MIGRC $args -d $db.db" > screen
+		is "$db: $args: lines fit a terminal of 140" "" "$(too_wide screen 140)"
 	done
-	on_tty 80 "$MIGRC gate --policy policy -d $db.db" > tty
-	is "$db: gate: lines fit a terminal of 80" "" "$(too_wide tty 80)"
+	on_tty 80 "$MIGRC gate --policy policy -d $db.db" > screen
+	is "$db: gate: lines fit a terminal of 80" "" "$(too_wide screen 80)"
 	"$MIGRC" gate --policy policy -d $db.db > out
 	is "$db: gate: one line for each metric in a pipe" 4 "$(grep -c 'metric.runtime: ' out)"
 done
@@ -86,14 +86,14 @@ COLUMNS=nonsense "$MIGRC" runs -d plain.db > out
 is "COLUMNS that is no number: status" 0 $?
 
 # --- colour ---------------------------------------------------------------------------------------------
-on_tty 80 "$MIGRC compare -d plain.db" > tty
-is "colour on a terminal" 1 "$(grep -c $'\x1b' tty | sed 's/[1-9][0-9]*/1/')"
-NO_COLOR=1 on_tty 80 "$MIGRC compare -d plain.db" > tty
-is "no colour with NO_COLOR" 0 "$(grep -c $'\x1b' tty)"
-NO_COLOR='' on_tty 80 "$MIGRC compare -d plain.db" > tty
-is "an empty NO_COLOR is none" 1 "$(grep -c $'\x1b' tty | sed 's/[1-9][0-9]*/1/')"
-TERM=dumb on_tty 80 "$MIGRC compare -d plain.db" > tty
-is "no colour on a dumb terminal" 0 "$(grep -c $'\x1b' tty)"
+on_tty 80 "$MIGRC compare -d plain.db" > screen
+is "colour on a terminal" 1 "$(grep -c $'\x1b' screen | sed 's/[1-9][0-9]*/1/')"
+NO_COLOR=1 on_tty 80 "$MIGRC compare -d plain.db" > screen
+is "no colour with NO_COLOR" 0 "$(grep -c $'\x1b' screen)"
+NO_COLOR='' on_tty 80 "$MIGRC compare -d plain.db" > screen
+is "an empty NO_COLOR is none" 1 "$(grep -c $'\x1b' screen | sed 's/[1-9][0-9]*/1/')"
+TERM=dumb on_tty 80 "$MIGRC compare -d plain.db" > screen
+is "no colour on a dumb terminal" 0 "$(grep -c $'\x1b' screen)"
 # Never alone: each coloured row of a table says it in words too.
 on_tty 80 "$MIGRC compare -d plain.db" | grep $'^\x1b\[3[12]' > coloured
 is "some rows are coloured" 1 "$(($(wc -l < coloured) > 0))"
@@ -111,10 +111,10 @@ exit 1
 EOT
 chmod +x slow/gnuplot
 bar='plotting: \[#*\.*\] *[0-9]+ %, [0-9]+ (s|min) left'
-script -qec "stty cols 80; PATH=$WORK/slow:$PATH $MIGRC report -d plain.db -o slow.html" /dev/null < /dev/null > tty 2>&1
-is "a report that takes its time: a bar with the time left" 1 "$(tr '\r' '\n' < tty | grep -cE "$bar" | sed 's/[1-9][0-9]*/1/')"
-is "the bar fits the terminal" "" "$(tr '\r' '\n' < tty | awk 'length($0) > 79')"
-is "and is wiped in the end" "" "$(tr '\r' '\n' < tty | tail -n 1 | tr -d ' ')"
+script -qec "stty cols 80; PATH=$WORK/slow:$PATH $MIGRC report -d plain.db -o slow.html" /dev/null < /dev/null > screen 2>&1
+is "a report that takes its time: a bar with the time left" 1 "$(tr '\r' '\n' < screen | grep -cE "$bar" | sed 's/[1-9][0-9]*/1/')"
+is "the bar fits the terminal" "" "$(tr '\r' '\n' < screen | awk 'length($0) > 79')"
+is "and is wiped in the end" "" "$(tr '\r' '\n' < screen | tail -n 1 | tr -d ' ')"
 PATH=$WORK/slow:$PATH "$MIGRC" report -d plain.db -o slow.html > out 2> err
 is "no bar in a pipe" 0 "$(wc -c < err)"
 
@@ -123,8 +123,8 @@ if [ $? -eq 5 ]; then
 	echo "skipped: record is not permitted here"
 else
 	is "record: no bar in a pipe" 0 "$(grep -c running err)"
-	script -qec "stty cols 80; $MIGRC record -o bars.db --missing-probes=warn --interval 0 --workload slow -- sh -c 'sleep 2.5; echo end of it'" /dev/null < /dev/null > tty 2>&1
-	tr '\r' '\n' < tty > lines
+	script -qec "stty cols 80; $MIGRC record -o bars.db --missing-probes=warn --interval 0 --workload slow -- sh -c 'sleep 2.5; echo end of it'" /dev/null < /dev/null > screen 2>&1
+	tr '\r' '\n' < screen > lines
 	is "record: by earlier runs" 1 "$(grep -cE 'running: \[#*\.*\] *[0-9]+ %, [0-9]+ s left' lines | sed 's/[1-9][0-9]*/1/')"
 	is "record: the workload's lines have their own" 1 "$(grep -cx 'end of it' lines)"
 	is "record: and are stored as they were" "" "$(sqlite3 bars.db "SELECT * FROM invalid WHERE rule = 'output'")"

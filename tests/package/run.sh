@@ -33,7 +33,7 @@ is "import" 0 $?
 migrc report -o report.html
 is "report" 1 "$(grep -c '</html>' report.html)"
 is "a page for each subcommand" "$(migrc --help | grep -c '^  [a-z]')" "$(find root/usr/share/man/man1 -name 'migrc-*.1.gz' | wc -l)"
-MANPAGER=cat man -l root/usr/share/man/man1/migrc.1.gz > page 2> page.err
+MANPAGER='cat' man -l root/usr/share/man/man1/migrc.1.gz > page 2> page.err
 is "a page renders" "" "$(cat page.err)"
 message=$(migrc lab run nowhere 2>&1)
 has "the lab is found" "libexec/migrc/lab/plans" "$message"
