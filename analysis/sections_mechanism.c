@@ -195,7 +195,8 @@ void section__why(struct doc *d, const struct section *s)
 		doc__heading(d, 4, "", "%s", c->arms[a].name);
 		say_largest_refusal(d, c, a);
 		waterfall_deferring(d, c, a);
-		if (a)
+		/* Nothing deferred, nothing avoided: a difference is the machine's noise. */
+		if (a && mean_vmstat(c, a, "migrc_deferred") > 0)
 			say_avoided(d, c, a);
 		waterfall_released(d, c, a);
 	}
