@@ -23,6 +23,7 @@ done | awk '
 		test = $2; hook = "-"
 		if ($3 == "no" && $4 == "hook:") { row(test, "none"); next }
 		if ($3 == "skipped:") value = "skipped"
+		else if ($3 == "could") value = "could not be run FAILED"
 		else {
 			if ($3 != "rounds") hook = $3
 			value = "?"

@@ -37,7 +37,10 @@ static int write_to(const char *dir, const char *name, const char *text)
 	if (fd < 0)
 		return -errno;
 	/* One write: it is a command, not data to be completed by a second one. */
-	err = write(fd, text, strlen(text)) < 0 ? -errno : 0;
+	/* memory.reclaim is interrupted by any task work: what io_uring leaves behind is some, no signal. */
+	do {
+		err = write(fd, text, strlen(text)) < 0 ? -errno : 0;
+	} while (err == -EINTR);
 	close(fd);
 	return err;
 }
