@@ -15,7 +15,7 @@ FUZZ_RUNS    ?= 3000
 FUZZ_JOBS    ?= 1
 export FUZZ_JOBS
 FUZZ_SRC     := $(addprefix collector/,adapter.c counters.c err.c output.c pack.c perfstat.c pmbench.c pmbench_xml.c \
-		  results.c text.c xsbench.c) \
+		  results.c term.c text.c xsbench.c) \
 		$(addprefix analysis/,dist.c effect.c histo.c metrics.c model.c policy.c rundb.c sbuf.c stats.c \
 		  warnings.c words.c)
 FUZZ_OBJ     := $(FUZZ_SRC:%.c=$(B)/fuzz/obj/%.o)
