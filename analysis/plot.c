@@ -309,32 +309,45 @@ static int write_file(const char *dir, const char *name, const char *data, size_
 	return err;
 }
 
-/* Run gnuplot in dir, its words to a file there; 0, or what is wrong in *why; -ENOENT: none here. */
-/* While gnuplot draws plots first..nr-1, say how many of their files are there. */
-static int wait_for(pid_t pid, const char *dir, size_t first, size_t nr)
+/* How many plots gnuplot got done: it writes a line after each. */
+static size_t count_done(const char *dir)
+{
+	char *path = sbuf__format("%s/done", dir);
+	FILE *f = fopen(path, "re");
+	size_t n = 0;
+	int c;
+
+	free(path);
+	if (!f)
+		return 0;
+	while ((c = getc(f)) != EOF)
+		n += c == '\n';
+	fclose(f);
+	return n;
+}
+
+/* Until gnuplot has ended: how many of so many plots it has done. Its status. */
+static int wait_for(pid_t pid, const char *dir, size_t plots)
 {
 	struct progress bar;
 	int status = 0;
 	pid_t ended;
-	size_t at = first;
 
-	progress__begin(&bar, "plotting", nr - first);
+	progress__begin(&bar, "plotting", plots);
 	while ((ended = waitpid(pid, &status, bar.on ? WNOHANG : 0)) == 0 ||
 	       (ended < 0 && errno == EINTR)) {
-		for (bool there = true; there && at < nr; at += there) {
-			char *path = sbuf__format("%s/%zu.svg", dir, at);
-
-			there = !access(path, F_OK);
-			free(path);
-		}
-		progress__set(&bar, at - first);
+		progress__set(&bar, count_done(dir));
 		usleep(50000);
 	}
 	progress__end(&bar);
 	return status;
 }
 
-static int run_gnuplot(const char *dir, size_t first, size_t nr, const char **why)
+/*
+ * Run gnuplot for so many plots in dir, its words to a file there; 0, or what is wrong in *why;
+ * -ENOENT: none here.
+ */
+static int run_gnuplot(const char *dir, size_t plots, const char **why)
 {
 	char *argv[] = { "sh", "-c", "cd \"$1\" && exec gnuplot plot.gp", "sh", (char *)dir, NULL };
 	char *log = sbuf__format("%s/log", dir);
@@ -353,7 +366,7 @@ static int run_gnuplot(const char *dir, size_t first, size_t nr, const char **wh
 		*why = "no shell to start gnuplot with";
 		return -err;
 	}
-	status = wait_for(pid, dir, first, nr);
+	status = wait_for(pid, dir, plots);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127) {
@@ -450,23 +463,6 @@ static void remove_dir(const char *dir, size_t nr)
 	rmdir(dir);
 }
 
-/* How many plots gnuplot got done: it writes a line after each. */
-static size_t count_done(const char *dir)
-{
-	char *path = sbuf__format("%s/done", dir);
-	FILE *f = fopen(path, "re");
-	size_t n = 0;
-	int c;
-
-	free(path);
-	if (!f)
-		return 0;
-	while ((c = getc(f)) != EOF)
-		n += c == '\n';
-	fclose(f);
-	return n;
-}
-
 /*
  * Draw plots first..nr-1 in one gnuplot, which ends at its first error: *done of them are drawn. A
  * negative errno, and *why, if drawing no other plot would go better.
@@ -486,7 +482,7 @@ static int draw(struct plot *const *plots, size_t first, size_t nr, const char *
 		*why = "the temporary directory cannot be written";
 		return err;
 	}
-	err = run_gnuplot(dir, first, nr, why);
+	err = run_gnuplot(dir, nr - first, why);
 	*done = count_done(dir);
 	for (size_t i = first; i < first + *done && i < nr; i++) {
 		char *raw = read_svg(dir, i);
