@@ -551,8 +551,14 @@ static int run__block_signals(struct run *r)
 	return EXIT_TOOL;
 }
 
-#define RUN_INIT(options)	{ .o = (options), .signal_fd = -1, .workload = { \
-					.go_fd = -1, .exec_fd = -1, .out_fd = -1 } }
+/* Nothing begun; signals wait from here on until somebody reads them. 0 or the exit code. */
+static int run__init(struct run *r, struct record_options *options)
+{
+	*r = (struct run){ .o = options, .signal_fd = -1, .perf_list = &options->perf,
+			   .workload = { .go_fd = -1, .exec_fd = -1, .out_fd = -1 } };
+	perfrun__init(&r->perf);
+	return run__block_signals(r);
+}
 
 static int run__record(struct run *r)
 {
@@ -567,12 +573,9 @@ static int run__record(struct run *r)
 static int record_again(const struct record_options *o)
 {
 	struct record_options options = *o;
-	struct run run = RUN_INIT(&options);
-	int rc;
+	struct run run;
+	int rc = run__init(&run, &options);
 
-	perfrun__init(&run.perf);
-	run.perf_list = &options.perf;
-	rc = run__block_signals(&run);
 	if (!rc)
 		rc = run__record(&run);
 	run__free(&run);
@@ -582,13 +585,10 @@ static int record_again(const struct record_options *o)
 int cmd_record(int argc, char **argv)
 {
 	struct record_options options = { 0 };
-	struct run run = RUN_INIT(&options);
-	int rc;
-
-	perfrun__init(&run.perf);
-	run.perf_list = &options.perf;
+	struct run run;
 	/* First, so that nobody's Ctrl-C is lost: it waits until there is a run to mark by it. */
-	rc = run__block_signals(&run);
+	int rc = run__init(&run, &options);
+
 	if (!rc)
 		rc = record_options__parse(&options, argc, argv);
 	if (!rc)
