@@ -129,14 +129,6 @@ static void check_lost(struct gate *g, const struct policy *p, const struct an_c
 
 /* --- limits of the arms ----------------------------------------------------------------------- */
 
-/* A page's size by the run's own facts; NaN if they do not say. */
-static double page_size(const struct rd_run *rd)
-{
-	const char *v = run__fact(rd, "page_size");
-
-	return v && atof(v) > 0 ? atof(v) : NAN;
-}
-
 static void check_held(struct gate *g, const struct policy *p, const struct an_compare *c)
 {
 	const struct an_metric *m = compare__metric(c, "held.max");
@@ -152,8 +144,8 @@ static void check_held(struct gate *g, const struct policy *p, const struct an_c
 		for (size_t i = 0; i < c->nr_runs; i++) {
 			if (!c->runs[i].valid || c->runs[i].arm != a || isnan(m->value[i]))
 				continue;
-			unknown |= isnan(page_size(c->runs[i].rd));
-			top = fmax(top, m->value[i] * page_size(c->runs[i].rd));
+			unknown |= isnan(run__page_size(c->runs[i].rd));
+			top = fmax(top, m->value[i] * run__page_size(c->runs[i].rd));
 		}
 		if (unknown) {
 			add(g, GATE_INVALID, c->workload, c->arms[a].name, "held-memory",

@@ -565,6 +565,13 @@ const char *run__fact(const struct rd_run *run, const char *key)
 	return NULL;
 }
 
+double run__page_size(const struct rd_run *run)
+{
+	const char *v = run__fact(run, "page_size");
+
+	return v && atof(v) > 0 ? atof(v) : NAN;
+}
+
 const struct rd_counter *run__counter(const struct rd_run *run, const char *source,
 				      const char *name)
 {

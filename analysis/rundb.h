@@ -112,6 +112,8 @@ bool run__valid(const struct rd_run *run);
 char *run__why_invalid(const struct rd_run *run);
 /* Value of a fact, NULL if absent. */
 const char *run__fact(const struct rd_run *run, const char *key);
+/* Bytes of a page, by the run's own facts; NaN if they do not say. */
+double run__page_size(const struct rd_run *run);
 /* By source and name; NULL if absent. */
 const struct rd_counter *run__counter(const struct rd_run *run, const char *source,
 				      const char *name);

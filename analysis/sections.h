@@ -51,6 +51,8 @@ void section__record(struct doc *d, const struct rd_run *run);
 /* sections_method.c */
 void section__method(struct doc *d, const struct an_policy *policy);
 
+/* The heading of a part, which the page can be sent to by NAME-NUMBER. */
+void section__heading(struct doc *d, const struct section *s, const char *name, const char *text);
 /* Tone of a row with this verdict. */
 enum doc_tone section__tone(enum an_verdict v);
 

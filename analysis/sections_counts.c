@@ -110,10 +110,8 @@ void section__classes(struct doc *d, const struct section *s)
 					    "CPUs targeted", "mean time" };
 	const struct an_compare *c = s->c;
 	struct grid g;
-	char id[32];
 
-	snprintf(id, sizeof(id), "classes-%u", s->number);
-	doc__heading(d, 3, id, "Flushes by caller");
+	section__heading(d, s, "classes", "Flushes by caller");
 	grid__init(&g, "Flushes by class of the caller, means per run", "lnrrrr", head);
 	for (size_t i = 0; i < c->nr_metrics; i++)
 		for (size_t a = 0; class_of(&c->metrics[i]) && a < c->nr_arms; a++)
@@ -188,10 +186,8 @@ void section__cpus(struct doc *d, const struct section *s)
 {
 	const struct an_compare *c = s->c;
 	struct detail_cpus cpus;
-	char id[32];
 
-	snprintf(id, sizeof(id), "cpus-%u", s->number);
-	doc__heading(d, 3, id, "IPIs by CPU");
+	section__heading(d, s, "cpus", "IPIs by CPU");
 	detail__cpus(c, &cpus);
 	if (!cpus.nr) {
 		doc__para(d, DOC_MUTED, "No run has interrupts by CPU.");

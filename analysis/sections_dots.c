@@ -17,9 +17,9 @@ static bool is_ns(const struct an_metric *m)
 }
 
 /* ns are drawn as s: gnuplot then says u, m and nothing, as in us, ms and s. */
-static double drawn(const struct an_metric *m, size_t run)
+static double drawn(const struct an_metric *m, double value)
 {
-	return m->value[run] * (is_ns(m) ? 1e-9 : 1);
+	return value * (is_ns(m) ? 1e-9 : 1);
 }
 
 /* The value axis: what the metric counts, and in what. */
@@ -55,7 +55,7 @@ static void add_trend(struct plot *p, const struct an_compare *c, const struct a
 			   sum->median + sum->trend.slope * step;
 
 		if (detail__counts(c, i) && c->runs[i].arm == arm && !isnan(m->value[i]))
-			plot__point(s, (double)i + 1, y * (is_ns(m) ? 1e-9 : 1));
+			plot__point(s, (double)i + 1, drawn(m, y));
 	}
 }
 
@@ -68,7 +68,7 @@ static void add_runs(struct plot *p, const struct an_compare *c, const struct an
 
 	for (size_t i = 0; i < c->nr_runs; i++)
 		if (c->runs[i].arm == arm && c->runs[i].valid == valid && !isnan(m->value[i]))
-			plot__point(s, (double)i + 1, drawn(m, i));
+			plot__point(s, (double)i + 1, drawn(m, m->value[i]));
 	free(label);
 }
 
@@ -165,13 +165,13 @@ static void plot_panel(struct doc *d, const struct an_compare *c, const struct a
 	p->small = true;
 	for (size_t a = 0; a < c->nr_arms; a++) {
 		struct plot_series *s = plot__series(p, NULL, PLOT_DOTS, (unsigned int)a);
-		double mean = m->arm[a].mean * (is_ns(m) ? 1e-9 : 1);
+		double mean = drawn(m, m->arm[a].mean);
 		size_t k = 0;
 
 		plot__tick(p, c->arms[a].name);
 		for (size_t i = 0; i < c->nr_runs; i++)
 			if (detail__counts(c, i) && c->runs[i].arm == a && !isnan(m->value[i]))
-				plot__point(s, (double)a + jitter(k++), drawn(m, i));
+				plot__point(s, (double)a + jitter(k++), drawn(m, m->value[i]));
 		if (isnan(mean))
 			continue;
 		s = plot__series(p, NULL, PLOT_MEAN, (unsigned int)a);
@@ -188,12 +188,10 @@ void section__dots(struct doc *d, const struct section *s)
 {
 	const struct an_compare *c = s->c;
 	size_t panels = 0;
-	char id[32];
 
 	if (d->format != DOC_HTML)
 		return;		/* the tables before it have what it shows */
-	snprintf(id, sizeof(id), "dots-%u", s->number);
-	doc__heading(d, 3, id, "Every run, by arm");
+	section__heading(d, s, "dots", "Every run, by arm");
 	doc__para(d, DOC_PLAIN, "A dot is a valid run, the line the mean of its arm. All axes begin at 0.");
 	doc__figures_begin(d, true);
 	for (size_t i = 0; i < c->nr_metrics && panels < MAX_PANELS; i++) {

@@ -225,10 +225,10 @@ static void plot_pending(struct doc *d, const struct an_compare *c, size_t point
 static double page_bytes(const struct an_compare *c)
 {
 	for (size_t i = 0; i < c->nr_runs; i++) {
-		const char *size = run__fact(c->runs[i].rd, "page_size");
+		double size = run__page_size(c->runs[i].rd);
 
-		if (size && atof(size) > 0)
-			return atof(size);
+		if (!isnan(size))
+			return size;
 	}
 	return 4096;
 }
@@ -262,10 +262,8 @@ void section__held(struct doc *d, const struct section *s)
 	const struct an_compare *c = s->c;
 	size_t points = 0;
 	struct grid g;
-	char id[32];
 
-	snprintf(id, sizeof(id), "held-%u", s->number);
-	doc__heading(d, 3, id, "Held memory and its age");
+	section__heading(d, s, "held", "Held memory and its age");
 	for (size_t i = 0; i < c->nr_runs; i++)
 		points += pending(c, i) ? pending(c, i)->nr : 0;
 	if (!points)
@@ -376,10 +374,8 @@ void section__latency(struct doc *d, const struct section *s)
 	const struct an_compare *c = s->c;
 	struct grid g;
 	size_t nr;
-	char id[32];
 
-	snprintf(id, sizeof(id), "latency-%u", s->number);
-	doc__heading(d, 3, id, "Latencies: flush, write fault, allocation");
+	section__heading(d, s, "latency", "Latencies: flush, write fault, allocation");
 	doc__para(d, DOC_PLAIN, "Who pays for a flush that was deferred sees it here, and in the tail first. A percentile is the middle of the bin that holds it, and the truth lies in that bin; the verdicts over the runs are in the table of outcomes.%s",
 		  c->emulated ? " Emulated: these times say nothing about real machines." : "");
 	latency_table(d, c);

@@ -182,10 +182,8 @@ void section__why(struct doc *d, const struct section *s)
 	const struct an_compare *c = s->c;
 	bool any = false;
 	char *bits = words__ad_bits(c);
-	char id[32];
 
-	snprintf(id, sizeof(id), "why-%u", s->number);
-	doc__heading(d, 3, id, "Why: what became of the migrated pages");
+	section__heading(d, s, "why", "Why: what became of the migrated pages");
 	doc__para(d, DOC_PLAIN, "%s", bits);
 	free(bits);
 	for (size_t a = 0; a < c->nr_arms; a++) {
@@ -418,10 +416,7 @@ static void tables(struct doc *d, const struct an_compare *c, const char *what, 
 
 void section__mechanism(struct doc *d, const struct section *s)
 {
-	char id[32];
-
-	snprintf(id, sizeof(id), "mechanism-%u", s->number);
-	doc__heading(d, 3, id, "Mechanism: flushes, migrations, deferrals, held memory");
+	section__heading(d, s, "mechanism", "Mechanism: flushes, migrations, deferrals, held memory");
 	doc__para(d, DOC_PLAIN, "Primary metrics decide the verdict, corrected by Holm; all others explain it, corrected by Benjamini and Hochberg at %.0f %%. \"Published\" is the change that the evaluation posted with version 5 of the series showed. \"Could see\" is the smallest change that these runs would have shown. Absent is not 0.",
 		  s->c->policy->bh_level * 100);
 	tables(d, s->c, "Mechanism", is_mechanism);
@@ -435,10 +430,7 @@ void section__mechanism(struct doc *d, const struct section *s)
 
 void section__outcome(struct doc *d, const struct section *s)
 {
-	char id[32];
-
-	snprintf(id, sizeof(id), "outcome-%u", s->number);
-	doc__heading(d, 3, id, "Outcome: what the workload saw");
+	section__heading(d, s, "outcome", "Outcome: what the workload saw");
 	if (s->c->emulated)
 		doc__para(d, DOC_WARN, "Emulated: times are not judged. They are shown, and say nothing about real machines.");
 	tables(d, s->c, "Outcome", is_outcome);

@@ -62,10 +62,8 @@ void section__runs(struct doc *d, const struct section *s)
 	const char *head[9] = { "place", "run", "arm", "block", "boot", "wall time" };
 	size_t shown = 0;
 	struct grid g;
-	char id[32];
 
-	snprintf(id, sizeof(id), "runs-%u", s->number);
-	doc__heading(d, 3, id, "Runs, in order");
+	section__heading(d, s, "runs", "Runs, in order");
 	section__drift(d, c);
 	while (shown < 2 && shown < c->nr_metrics && c->metrics[shown].primary) {
 		head[6 + shown] = c->metrics[shown].label;
@@ -182,10 +180,8 @@ void section__instrument(struct doc *d, const struct section *s)
 					    "attach", "detach", "collector CPU" };
 	const struct an_compare *c = s->c;
 	struct grid g;
-	char id[32];
 
-	snprintf(id, sizeof(id), "instrument-%u", s->number);
-	doc__heading(d, 3, id, "What the instrument cost and lost");
+	section__heading(d, s, "instrument", "What the instrument cost and lost");
 	doc__para(d, DOC_PLAIN, "Seen and lost count events over all probes; bodies / wall is the run time of all probe bodies, over all CPUs, divided by the wall time (\"-\": the kernel's BPF statistics were off).");
 	grid__init(&g, "Instrument by arm: means, and all events lost", "nrrrr", arm_head);
 	for (size_t a = 0; a < c->nr_arms; a++)
@@ -296,10 +292,8 @@ void section__facts(struct doc *d, const struct section *s)
 	static const char *const match_head[] = { "fact", "value in the first valid run" };
 	const struct an_compare *c = s->c;
 	struct grid g;
-	char id[32];
 
-	snprintf(id, sizeof(id), "facts-%u", s->number);
-	doc__heading(d, 3, id, "Machine facts");
+	section__heading(d, s, "facts", "Machine facts");
 	if (c->nr_mismatches)
 		doc__para(d, DOC_BAD, "%zu difference%s between runs that must be equal:",
 			  c->nr_mismatches, c->nr_mismatches == 1 ? "" : "s");
@@ -566,10 +560,8 @@ void section__record(struct doc *d, const struct rd_run *run)
 void section__records(struct doc *d, const struct section *s)
 {
 	const struct an_compare *c = s->c;
-	char id[32];
 
-	snprintf(id, sizeof(id), "records-%u", s->number);
-	doc__heading(d, 3, id, "Each run's record");
+	section__heading(d, s, "records", "Each run's record");
 	for (size_t i = 0; i < c->nr_runs; i++) {
 		doc__fold_begin(d, "Run %" PRId64 ": %s, %s", c->runs[i].rd->id, arm_of(c, i),
 				c->runs[i].valid ? "valid" : "invalid");

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/sections.h"
 #include "analysis/words.h"
+
+void section__heading(struct doc *d, const struct section *s, const char *name, const char *text)
+{
+	char id[32];
+
+	snprintf(id, sizeof(id), "%s-%u", name, s->number);
+	doc__heading(d, 3, id, "%s", text);
+}
 
 enum doc_tone section__tone(enum an_verdict v)
 {
