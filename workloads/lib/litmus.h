@@ -2,11 +2,12 @@
 /*
  * What the litmus tests share. A test is a row of a table: how its page is prepared, moved and
  * written, and which hooks of the patch must hold its writer back. litmus_round.c runs a row;
- * litmus_file.c, litmus_map.c, litmus_anon.c and litmus_life.c hold the rows.
+ * litmus_file.c, litmus_map.c, litmus_anon.c, litmus_uffd.c and litmus_life.c hold the rows.
  */
 #ifndef WL_LITMUS_H
 #define WL_LITMUS_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,6 +36,7 @@ struct litmus_shared {
 	_Atomic uint64_t idle;		/* turns of the reader without data to read */
 	_Atomic uint64_t violations;
 	_Atomic uint64_t watch;		/* what the reader must see once flag is the round */
+	_Atomic uint64_t gone;		/* or this, where the page is taken away */
 	_Atomic uint64_t addr;		/* a child's mapping, for who writes into it */
 	atomic_bool ready, go, over;	/* between driver and child, as the test likes */
 	atomic_bool stop;
@@ -69,6 +71,8 @@ struct litmus {
 	int pipe[2];
 	pid_t child;			/* by tests that have one */
 	int to_child, from_child;
+	pthread_t helper;		/* by tests that have one */
+	int helper_err;			/* what its last act came to */
 	struct litmus_ring ring;
 	uint64_t bad_blocks;		/* memory blocks that cannot be taken offline */
 	size_t filled;			/* bytes of other that are in use to keep out of those */
@@ -82,6 +86,7 @@ enum {
 	LITMUS_KEEPS = 4,		/* nothing is written: the old value must stay */
 	LITMUS_PRIVATE = 8,		/* the file is mapped privately */
 	LITMUS_RACE = 16,		/* a busy machine may not let what is tested come about */
+	LITMUS_TAKES = 32,		/* the page is taken away: its address reads as zero */
 };
 
 /* A round in which what was tested did not come about: it does not count. */
@@ -143,7 +148,7 @@ uint64_t litmus__entry_pfn(uint64_t entry);
 
 /* The tables, each ending with a row without a name. */
 extern const struct litmus_test litmus_file_tests[], litmus_map_tests[], litmus_anon_tests[],
-	litmus_life_tests[];
+	litmus_uffd_tests[], litmus_life_tests[];
 /* Row i of all tables, or NULL behind the last. */
 const struct litmus_test *litmus__test(unsigned int i);
 

@@ -2,7 +2,6 @@
 /* Litmus tests that write page cache through a mapping, which must become writable only in time. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/userfaultfd.h>
 #include <numaif.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "workloads/lib/litmus.h"
+#include "workloads/lib/litmus_uffd.h"
 #include "workloads/lib/team.h"
 
 #define WP_FAULT	(LITMUS_BIT(LITMUS_WP) | LITMUS_BIT(LITMUS_FAULT))
@@ -144,12 +144,9 @@ static const char *lacks_uffd(struct litmus *l)
 }
 
 /* In the child, which keeps the descriptor: a mapping whose faults it could handle by itself. */
-static int register_other(struct litmus *l, uint64_t mode)
+static int register_other(struct litmus *l, uint64_t mode, uint64_t features)
 {
-	struct uffdio_api api = {
-		.api = UFFD_API,
-		.features = UFFD_FEATURE_MINOR_SHMEM | UFFD_FEATURE_WP_HUGETLBFS_SHMEM,
-	};
+	struct uffdio_api api = { .api = UFFD_API, .features = features };
 	struct uffdio_register reg = { .mode = mode };
 	int err = prepare_untouched(l);
 
@@ -175,7 +172,7 @@ static int protect_other(struct litmus *l, uint64_t mode)
 
 static int prepare_minor(struct litmus *l)
 {
-	return register_other(l, UFFDIO_REGISTER_MODE_MINOR);
+	return register_other(l, UFFDIO_REGISTER_MODE_MINOR, UFFD_FEATURE_MINOR_SHMEM);
 }
 
 static int write_continue(struct litmus *l, uint64_t value)
@@ -193,7 +190,7 @@ static int child_continue(struct litmus *l)
 /* Write-protected where there is no PTE yet: a marker. */
 static int prepare_protected(struct litmus *l)
 {
-	int err = register_other(l, UFFDIO_REGISTER_MODE_WP);
+	int err = register_other(l, UFFDIO_REGISTER_MODE_WP, UFFD_FEATURE_WP_HUGETLBFS_SHMEM);
 
 	return err ? err : protect_other(l, UFFDIO_WRITEPROTECT_MODE_WP);
 }
@@ -210,6 +207,51 @@ static int write_unprotect(struct litmus *l, uint64_t value)
 static int child_unprotect(struct litmus *l)
 {
 	return litmus__child(l, prepare_protected, write_unprotect);
+}
+
+/*
+ * Protected against reads, too (RWP): no PTE that a CPU would use, but one that becomes accessible, and
+ * writable with it, as soon as it is touched, or moved to where the protection is not inherited.
+ */
+static const char *lacks_rwp(struct litmus *l)
+{
+	(void)l;
+	return litmus__uffd_has(UFFD_FEATURE_RWP | UFFD_FEATURE_RWP_ASYNC) ? NULL :
+		"userfaultfd's RWP mode";
+}
+
+static int prepare_inaccessible(struct litmus *l)
+{
+	struct uffdio_rwprotect rwp = { .range.len = l->page, .mode = UFFDIO_RWPROTECT_MODE_RWP };
+	int err = register_other(l, UFFDIO_REGISTER_MODE_RWP,
+				 UFFD_FEATURE_RWP | UFFD_FEATURE_RWP_ASYNC);
+
+	if (err)
+		return err;
+	(void)*other_word(l);
+	rwp.range.start = (uintptr_t)l->other;
+	return ioctl(l->other_fd, UFFDIO_RWPROTECT, &rwp) ? -errno : 0;
+}
+
+static int child_inaccessible(struct litmus *l)
+{
+	return litmus__child(l, prepare_inaccessible, write_other);
+}
+
+static int write_elsewhere(struct litmus *l, uint64_t value)
+{
+	char *to = mmap(NULL, l->page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (to == MAP_FAILED ||
+	    mremap(l->other, l->page, l->page, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED)
+		return -errno;
+	l->other = to;
+	return write_other(l, value);
+}
+
+static int child_elsewhere(struct litmus *l)
+{
+	return litmus__child(l, prepare_inaccessible, write_elsewhere);
 }
 
 /* ---- NUMA hinting: a PTE that was taken away is restored ------------------------------------ */
@@ -364,6 +406,12 @@ const struct litmus_test litmus_map_tests[] = {
 	{ .name = "child-uffd-unprotect", .lacks = lacks_uffd, .prepare = child_unprotect,
 	  .write = litmus__write_by_child, .cleanup = litmus__end_child,
 	  .hooks = LITMUS_BIT(LITMUS_WP) },
+	{ .name = "child-uffd-rwp", .lacks = lacks_rwp, .prepare = child_inaccessible,
+	  .write = litmus__write_by_child, .cleanup = litmus__end_child,
+	  .hooks = LITMUS_BIT(LITMUS_WP) | LITMUS_BIT(LITMUS_UFFD) },
+	{ .name = "child-uffd-rwp-mremap", .lacks = lacks_rwp, .prepare = child_elsewhere,
+	  .write = litmus__write_by_child, .cleanup = litmus__end_child,
+	  .hooks = LITMUS_BIT(LITMUS_WP) | LITMUS_BIT(LITMUS_UFFD) },
 	{ .name = "child-numa-hint", .flags = LITMUS_RACE, .max_rounds = 20,
 	  .lacks = lacks_balancing, .begin = begin_balancing, .prepare = child_hint,
 	  .write = litmus__write_by_child, .cleanup = litmus__end_child,

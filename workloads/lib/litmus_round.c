@@ -44,6 +44,7 @@ static void *reader(void *arg)
 		round = atomic_load_explicit(&sh->flag, memory_order_acquire);
 		value = *data;
 		if (round && value != atomic_load_explicit(&sh->watch, memory_order_relaxed) &&
+		    value != atomic_load_explicit(&sh->gone, memory_order_relaxed) &&
 		    round == atomic_load(&sh->flag))
 			atomic_fetch_add(&sh->violations, 1);
 		atomic_fetch_add_explicit(&sh->loads, 1, memory_order_relaxed);
@@ -148,6 +149,7 @@ static int round_until_flag(struct litmus *l, const struct litmus_test *t, uint6
 	if (!err && t->prepare)
 		err = t->prepare(l);
 	atomic_store(&l->sh->watch, l->value);
+	atomic_store(&l->sh->gone, t->flags & LITMUS_TAKES ? 0 : l->value);
 	litmus__unpark(l);
 	if (!err)
 		err = wait_for(&l->sh->loads, LOADS_BEFORE);
