@@ -284,7 +284,7 @@ static int write_swapped(struct litmus *l, uint64_t value)
  *
  * To get that far the page must be exclusive, clean and read-only in a writable mapping: swapped
  * in (clean), shared with the child by its fork (read-only), and then unshared by a pin for
- * reading. As the oldest of its batch it is unmapped first.
+ * reading. As the oldest of the test's pages it is the first of them to be unmapped.
  */
 static const char *lacks_swap_race(struct litmus *l)
 {
@@ -304,25 +304,43 @@ static int unshare_first(struct litmus *l)
 }
 
 /*
- * Reclaim begins with one page in 4096 of a list, and flushes after each helping. For it to take 17
- * of the test's pages at once, there must be 4096 times as many on the list, and younger ones.
+ * Reclaim takes a list's 64 pages in helpings of 1, 1, 3, 7, 13 and so on, each half as careful as the
+ * last, and flushes after each. Only in a large helping is there time before the flush, but those
+ * before it would flush the reader's CPU for pages of its own process: what they take, the oldest
+ * pages of the list, is therefore the child's. Younger ones make up the number.
  */
-#define CROWD_BYTES	(17UL * 4096 * 4096)
+#define HELPING_FIRST	13U	/* pages in the helpings before */
+#define HELPING_LIST	64U
 
-static int reclaim_from_crowd(struct litmus *l, uint64_t value)
+static int touch_on(struct litmus *l, unsigned int pages, char **area)
 {
 	unsigned long nodes = 1UL << l->slow;
-	int err = 0;
+	size_t bytes = pages * l->page;
+
+	*area = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (*area == MAP_FAILED || mbind(*area, bytes, MPOL_BIND, &nodes, 64, 0))
+		return -errno;
+	for (size_t at = 0; at < bytes; at += l->page)
+		(*area)[at] = 1;
+	return 0;
+}
+
+static int age_first(struct litmus *l)
+{
+	return touch_on(l, HELPING_FIRST, &l->other);
+}
+
+static int reclaim_helpings(struct litmus *l, uint64_t value)
+{
+	unsigned int rest = HELPING_LIST - HELPING_FIRST - (unsigned int)(l->bytes / l->page);
+	char *young;
+	int err = touch_on(l, rest, &young);
 
 	(void)value;
-	l->other = mmap(NULL, CROWD_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			0);
-	if (l->other == MAP_FAILED || mbind(l->other, CROWD_BYTES, MPOL_BIND, &nodes, 64, 0))
-		return -errno;
-	for (size_t at = 0; at < CROWD_BYTES; at += l->page)
-		l->other[at] = 1;
-	err = wl_cgroup__reclaim(&l->cg, l->bytes);
-	munmap(l->other, CROWD_BYTES);
+	if (!err)
+		err = litmus__write_file("/proc/self/clear_refs", "2");
+	if (!err)
+		err = wl_cgroup__reclaim(&l->cg, HELPING_LIST * l->page);
 	atomic_store(&l->sh->go, true);
 	return err == -EAGAIN ? 0 : err;
 }
@@ -337,7 +355,7 @@ static int prepare_swap_race(struct litmus *l)
 		return -errno;
 	for (size_t at = 0; at < l->bytes; at += l->page)
 		(void)*(volatile char *)(l->map + at);
-	err = litmus__child(l, NULL, reclaim_from_crowd);
+	err = litmus__child(l, age_first, reclaim_helpings);
 	/* After that fork, which shares it. */
 	if (!err)
 		err = unshare_first(l);
@@ -490,7 +508,7 @@ const struct litmus_test litmus_anon_tests[] = {
 	{ .name = "swap-out", .flags = LITMUS_ANON, .lacks = lacks_swap, .begin = begin_swap,
 	  .prepare = prepare_clean, .write = write_swapped, .end = end_swap,
 	  .why = "reclaim flushes what it unmaps" },
-	{ .name = "swap-race", .flags = LITMUS_ANON | LITMUS_RACE, .pages = 32, .max_rounds = 1,
+	{ .name = "swap-race", .flags = LITMUS_ANON | LITMUS_RACE, .pages = 32,
 	  .lacks = lacks_swap_race, .begin = begin_swap_race, .prepare = prepare_swap_race,
 	  .move = move_swap_race, .write = write_swap_race, .cleanup = cleanup_swap_race,
 	  .end = end_swap, .hooks = LITMUS_BIT(LITMUS_SWAPIN) },
