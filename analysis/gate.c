@@ -273,7 +273,8 @@ static void check_effect(struct gate *g, const struct an_compare *c, const struc
 			 size_t arm)
 {
 	const struct an_effect *e = &m->effect[arm];
-	char *change = words__change(m, e), *range = words__interval(m, e), p[FMT_LEN];
+	char *change = words__change(m, e), *range = words__interval(m, e);
+	char *p = words__p(e->p_adjusted);
 	struct gate_line *line;
 	struct sbuf b = { 0 };
 
@@ -283,7 +284,7 @@ static void check_effect(struct gate *g, const struct an_compare *c, const struc
 	if (e->has_est && !isnan(e->lo))
 		sbuf__addf(&b, " %s", range);
 	if (!isnan(e->p_adjusted))
-		sbuf__addf(&b, ", p %s", fmt__num(p, e->p_adjusted));
+		sbuf__addf(&b, ", p %s", p);
 	if (e->why[0])
 		sbuf__addf(&b, " (%s)", e->why);
 	say_needed(&b, e);
@@ -293,6 +294,7 @@ static void check_effect(struct gate *g, const struct an_compare *c, const struc
 	sbuf__free(&b);
 	free(change);
 	free(range);
+	free(p);
 }
 
 static void check_metric(struct gate *g, const struct policy *p, size_t rule,

@@ -323,8 +323,10 @@ static const char *percent(char *buf, size_t len, double ratio)
 
 	if (isnan(ratio))
 		snprintf(buf, len, "-");
-	else if (isinf(ratio) || ratio >= 1e6)
+	else if (isinf(ratio))
 		snprintf(buf, len, "+inf");
+	else if (fabs(p) >= 1e8)
+		snprintf(buf, len, "%+.1e", p);
 	else if (fabs(p) >= 9999.5)
 		snprintf(buf, len, "%+.0fk", p / 1000);
 	else
@@ -332,11 +334,16 @@ static const char *percent(char *buf, size_t len, double ratio)
 	return buf;
 }
 
+bool fmt__is_factor(double ratio)
+{
+	return isfinite(ratio) && ratio >= 10;
+}
+
 const char *fmt__change(char *buf, double ratio)
 {
 	char num[16];
 
-	if (isfinite(ratio) && ratio >= 10 && ratio < 1e6)
+	if (fmt__is_factor(ratio))
 		snprintf(buf, FMT_LEN, "x %.4g", ratio);
 	else if (isnan(ratio))
 		snprintf(buf, FMT_LEN, "-");
@@ -345,14 +352,23 @@ const char *fmt__change(char *buf, double ratio)
 	return buf;
 }
 
-const char *fmt__range(char *buf, double lo, double hi)
+/* One end of an interval, on the scale of its estimate: a reader must find the one in the other. */
+static const char *range_end(char *buf, size_t len, double est, double end)
+{
+	if (!fmt__is_factor(est))
+		return percent(buf, len, end);
+	snprintf(buf, len, "%.4g", end);
+	return buf;
+}
+
+const char *fmt__range(char *buf, double est, double lo, double hi)
 {
 	char l[12], h[12];
 
 	if (isnan(lo) || isnan(hi))
 		snprintf(buf, FMT_LEN, "-");
 	else
-		snprintf(buf, FMT_LEN, "[%s, %s]", percent(l, sizeof(l), lo), percent(h, sizeof(h),
-										      hi));
+		snprintf(buf, FMT_LEN, "[%s, %s]", range_end(l, sizeof(l), est, lo),
+			 range_end(h, sizeof(h), est, hi));
 	return buf;
 }

@@ -57,11 +57,13 @@ size_t utf8__line_len(const char *s, size_t columns);
 /*
  * Humane numbers, written into buf[FMT_LEN], which is returned. num: four significant digits, k/M/G
  * from 10 000; "absent" for NaN. unit: as num, but ns become us, ms, s and bytes KiB, MiB, GiB.
- * change: a ratio as "+12.3 %", or "x 14.2" from 10 on. range: "[-95.6, -93.1]" in per cent.
+ * change: a ratio as "+12.3 %", or "x 14.2" where it is a factor, from 10 on. range: the ends of its
+ * interval on the same scale: "[-95.6, -93.1]" in per cent, "[13.9, 14.5]" beside a factor.
  */
 const char *fmt__num(char *buf, double v);
 const char *fmt__unit(char *buf, double v, const char *unit);
 const char *fmt__change(char *buf, double ratio);
-const char *fmt__range(char *buf, double lo, double hi);
+bool fmt__is_factor(double ratio);
+const char *fmt__range(char *buf, double est, double lo, double hi);
 
 #endif /* MIGRC_ANALYSIS_SBUF_H */

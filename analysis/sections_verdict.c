@@ -142,7 +142,7 @@ static void overview_row(struct grid *g, const struct an_compare *c, const struc
 			 size_t arm, bool wide)
 {
 	const struct an_effect *e = &m->effect[arm];
-	char *seen = words__detectable(e), buf[FMT_LEN];
+	char *seen = words__detectable(e), *p = words__p(e->p_adjusted);
 	struct words_effect w;
 
 	words__effect(m, arm, &w);
@@ -151,11 +151,7 @@ static void overview_row(struct grid *g, const struct an_compare *c, const struc
 	grid__cell(g, "%s", c->arms[arm].name);
 	grid__cell(g, "%s", w.change);
 	grid__cell(g, "%s", w.range);
-	if (isnan(e->p_adjusted))
-		grid__cell(g, "-");
-	else
-		grid__cell(g, "%s", e->p_adjusted < 0.0001 ? "< 0.0001" : fmt__num(buf,
-										   e->p_adjusted));
+	grid__cell(g, "%s", p);
 	if (wide) {
 		grid__cell(g, "%zu, %zu", m->arm[0].n, m->arm[arm].n);
 		grid__cell(g, "%s", seen);
@@ -163,6 +159,7 @@ static void overview_row(struct grid *g, const struct an_compare *c, const struc
 	grid__cell(g, "%s%s%s", verdict__name(e->verdict), e->why[0] ? ": " : "", e->why);
 	words__effect_free(&w);
 	free(seen);
+	free(p);
 }
 
 /* Every arm at a glance: what decides, each against the baseline. */

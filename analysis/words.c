@@ -49,12 +49,33 @@ char *words__interval(const struct an_metric *m, const struct an_effect *e)
 	if (!e->has_est || isnan(e->lo))
 		return mem__strdup("-");
 	if (e->is_ratio)
-		return mem__strdup(fmt__range(buf, e->lo, e->hi));
+		return mem__strdup(fmt__range(buf, e->est, e->lo, e->hi));
 	lo = difference(m, e->lo);
 	hi = difference(m, e->hi);
 	s = sbuf__format("[%s, %s]", lo, hi);
 	free(lo);
 	free(hi);
+	return s;
+}
+
+char *words__p(double p)
+{
+	char buf[FMT_LEN];
+
+	if (isnan(p))
+		return mem__strdup("-");
+	return mem__strdup(p < 0.0001 ? "< 0.0001" : fmt__num(buf, p));
+}
+
+/* As a sentence needs it: with the unit that the head of a table's column says. */
+static char *interval_in_sentence(const struct an_compare *c, const struct an_metric *m,
+				  const struct an_effect *e)
+{
+	char *range = words__interval(m, e), *s;
+
+	s = sbuf__format("%.0f %% interval %s%s", c->policy->conf * 100, range,
+			 e->is_ratio && !fmt__is_factor(e->est) ? " %" : "");
+	free(range);
 	return s;
 }
 
@@ -98,23 +119,22 @@ enum an_verdict words__overall(const struct an_compare *c, size_t arm)
 static void add_metric_sentence(struct sbuf *b, const struct an_compare *c,
 				const struct an_metric *m, const struct an_effect *e)
 {
-	char *change = words__change(m, e), *range = words__interval(m, e);
-	char p[FMT_LEN];
+	char *change = words__change(m, e), *range = interval_in_sentence(c, m, e);
+	char *p = words__p(e->p_adjusted);
 
 	sbuf__addf(b, " %s: ", m->label);
 	if (e->has_est)
 		sbuf__addf(b, "%s, ", change);
 	if (e->has_est && !isnan(e->lo))
-		sbuf__addf(b, "%.0f %% interval %s%s, ", c->policy->conf * 100, range,
-			   e->is_ratio ? " %" : "");
+		sbuf__addf(b, "%s, ", range);
 	if (!isnan(e->p_adjusted))
-		sbuf__addf(b, "p %s%s after Holm: ", e->p_adjusted < 0.0001 ? "" : "= ",
-			   e->p_adjusted < 0.0001 ? "< 0.0001" : fmt__num(p, e->p_adjusted));
+		sbuf__addf(b, "p %s%s after Holm: ", *p == '<' ? "" : "= ", p);
 	sbuf__addf(b, "%s%s%s%s", verdict__name(e->verdict), e->why[0] ? " (" : "", e->why,
 		   e->why[0] ? ")" : "");
 	sbuf__add(b, ".");
 	free(change);
 	free(range);
+	free(p);
 }
 
 void words__effect(const struct an_metric *m, size_t arm, struct words_effect *w)
@@ -177,14 +197,13 @@ char *words__arm_verdict(const struct an_compare *c, size_t arm)
 static void add_headline(struct sbuf *b, const struct an_compare *c, const struct an_metric *m,
 			 const struct an_effect *e, bool first)
 {
-	char *change = words__change(m, e), *range = words__interval(m, e);
+	char *change = words__change(m, e), *range = interval_in_sentence(c, m, e);
 
 	sbuf__addf(b, "%s%s", first ? "" : ", ", m->label);
 	if (e->has_est)
 		sbuf__addf(b, " %s", change);
 	if (e->has_est && !isnan(e->lo))
-		sbuf__addf(b, " (%.0f %% interval %s%s)", c->policy->conf * 100, range,
-			   e->is_ratio ? " %" : "");
+		sbuf__addf(b, " (%s)", range);
 	else if (e->why[0])
 		sbuf__addf(b, " (%s)", e->why);
 	free(change);

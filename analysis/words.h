@@ -10,6 +10,8 @@
 /* "-93.4 %" for a ratio, "+12.3k" for a difference, "-" for none. */
 char *words__change(const struct an_metric *m, const struct an_effect *e);
 char *words__interval(const struct an_metric *m, const struct an_effect *e);
+/* "0.0123", "< 0.0001", "-" for none. */
+char *words__p(double p);
 /* One or two words; what is not judged says why. */
 char *words__verdict(const struct an_effect *e);
 /* Smallest change that would have been seen: "+12 / -10.7 %"; "-" if unknown. */

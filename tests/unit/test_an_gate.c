@@ -655,6 +655,23 @@ static void test_junit_states(void **state)
 	free(file);
 }
 
+/* A factor's interval is one of factors, on every channel. */
+static void test_factor(void **state)
+{
+	struct world *w = *state;
+	char *file = sbuf__format("%s/gate.md", w->dir), *text, *md;
+
+	add_blocks(w, 7, 4, 200, false);
+	assert_int_equal(gate(w, "[metric " REMOTE "]\n", &text, "--md", file, NULL), EXIT_WORSE);
+	has(text, "regressed, x 50.21 [49.71, 50.72], p < 0.0001");
+	md = get_file(file);
+	has(md, "regressed, x 50.21 \\[49.71, 50.72\\], p &lt; 0.0001");
+	free(md);
+	free(text);
+	unlink(file);
+	free(file);
+}
+
 /* Every number of the verdict, checked against what the statistics give for the same values. */
 static void test_explain(void **state)
 {
@@ -789,7 +806,7 @@ int main(void)
 		WORLD_TEST(test_spread_growth), WORLD_TEST(test_invalid),
 		WORLD_TEST(test_emulated_times), WORLD_TEST(test_broken_database),
 		WORLD_TEST(test_unwritable_output), WORLD_TEST(test_hostile_strings),
-		WORLD_TEST(test_junit_states), WORLD_TEST(test_explain),
+		WORLD_TEST(test_junit_states), WORLD_TEST(test_explain), WORLD_TEST(test_factor),
 		WORLD_TEST(test_outliers_are_set_beside), WORLD_TEST(test_history),
 	};
 

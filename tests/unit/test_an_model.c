@@ -731,8 +731,13 @@ static void test_numbers(void **state)
 	assert_string_equal(fmt__change(b, 0.066), "-93.4 %");
 	assert_string_equal(fmt__change(b, 14.2), "x 14.2");
 	assert_string_equal(fmt__change(b, NAN), "-");
-	assert_string_equal(fmt__range(b, 0.05, 1.5), "[-95.0, +50.0]");
-	assert_string_equal(fmt__range(b, 0, INFINITY), "[-100.0, +inf]");
+	assert_string_equal(fmt__change(b, 2.5e7), "x 2.5e+07");
+	assert_string_equal(fmt__range(b, 0.3, 0.05, 1.5), "[-95.0, +50.0]");
+	assert_string_equal(fmt__range(b, 9.9, 0, INFINITY), "[-100.0, +inf]");
+	assert_string_equal(fmt__range(b, 9.9, 1, 2e7), "[+0.00, +2.0e+09]");
+	/* Beside "x 50.34" percentages would be of another scale. */
+	assert_string_equal(fmt__range(b, 50.34, 50.0312, 50.6512), "[50.03, 50.65]");
+	assert_string_equal(fmt__range(b, 10, 0.5, 2e7), "[0.5, 2e+07]");
 }
 
 int main(void)
