@@ -178,3 +178,21 @@ double detail__cpu_mean(const struct an_compare *c, const struct detail_cpus *cp
 	}
 	return n ? sum / (double)n : NAN;
 }
+
+double detail__held_bytes(const struct an_compare *c, size_t arm)
+{
+	const struct an_metric *m = compare__metric(c, "held.max");
+	double top = NAN;
+
+	for (size_t i = 0; m && i < c->nr_runs; i++) {
+		double size;
+
+		if (!detail__counts(c, i) || c->runs[i].arm != arm || isnan(m->value[i]))
+			continue;
+		size = run__page_size(c->runs[i].rd);
+		if (isnan(size))
+			return NAN;
+		top = fmax(top, m->value[i] * size);
+	}
+	return top;
+}

@@ -59,6 +59,12 @@ void detail__cpus_free(struct detail_cpus *cpus);
 double detail__cpu_mean(const struct an_compare *c, const struct detail_cpus *cpus, size_t arm,
 			size_t cpu);
 
+/*
+ * The most memory that a valid run of the arm held at once, in bytes. NaN if one of them held pages
+ * whose size was not recorded, or if none has samples.
+ */
+double detail__held_bytes(const struct an_compare *c, size_t arm);
+
 /* Valid, and of an arm that is compared. */
 bool detail__counts(const struct an_compare *c, size_t run);
 

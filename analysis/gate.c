@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/detail.h"
 #include "analysis/words.h"
 #include "collector/err.h"
 
@@ -134,20 +135,13 @@ static void check_held(struct gate *g, const struct policy *p, const struct an_c
 	const struct an_metric *m = compare__metric(c, "held.max");
 
 	for (size_t a = 0; a < c->nr_arms && !isnan(p->held_memory); a++) {
+		double top = detail__held_bytes(c, a);
 		char most[FMT_LEN], may[FMT_LEN];
-		double top = 0;
-		bool unknown = false;
 
 		/* An arm without the patch holds nothing back, and has no such series. */
 		if (!m || !m->arm[a].n)
 			continue;
-		for (size_t i = 0; i < c->nr_runs; i++) {
-			if (!c->runs[i].valid || c->runs[i].arm != a || isnan(m->value[i]))
-				continue;
-			unknown |= isnan(run__page_size(c->runs[i].rd));
-			top = fmax(top, m->value[i] * run__page_size(c->runs[i].rd));
-		}
-		if (unknown) {
+		if (isnan(top)) {
 			add(g, GATE_INVALID, c->workload, c->arms[a].name, "held-memory",
 			    "the page size was not recorded");
 			continue;

@@ -222,17 +222,6 @@ static void plot_pending(struct doc *d, const struct an_compare *c, size_t point
 	doc__figure(d, p, "Every valid run. Source folios that wait for a flush: neither free nor in use.");
 }
 
-static double page_bytes(const struct an_compare *c)
-{
-	for (size_t i = 0; i < c->nr_runs; i++) {
-		double size = run__page_size(c->runs[i].rd);
-
-		if (!isnan(size))
-			return size;
-	}
-	return 4096;
-}
-
 static void held_table(struct doc *d, const struct an_compare *c)
 {
 	static const char *const head[] = { "arm", "most at once", "mean over time", "most, as memory",
@@ -240,21 +229,27 @@ static void held_table(struct doc *d, const struct an_compare *c)
 	const struct an_metric *max = compare__metric(c, "held.max");
 	const struct an_metric *mean = compare__metric(c, "held.mean");
 	char buf[3][FMT_LEN];
+	bool unknown = false;
 	struct grid g;
 
 	grid__init(&g, "Held folios: of each run the largest sample and the mean, then over the runs the largest and the mean",
 		   "nrrrr", head);
 	for (size_t a = 0; max && mean && a < c->nr_arms; a++) {
+		double bytes = detail__held_bytes(c, a);
+
 		if (!max->arm[a].n)
 			continue;
 		grid__row(&g, DOC_PLAIN);
 		grid__cell(&g, "%s", c->arms[a].name);
 		grid__cell(&g, "%s", fmt__num(buf[0], max->arm[a].max));
 		grid__cell(&g, "%s", fmt__num(buf[1], mean->arm[a].mean));
-		grid__cell(&g, "%s", fmt__unit(buf[2], max->arm[a].max * page_bytes(c), "bytes"));
+		grid__cell(&g, "%s", isnan(bytes) ? "unknown" : fmt__unit(buf[2], bytes, "bytes"));
 		grid__cell(&g, "%zu", max->arm[a].n);
+		unknown |= isnan(bytes);
 	}
 	doc__grid(d, &g);
+	if (unknown)
+		doc__para(d, DOC_MUTED, "The page size was not recorded with every run that held folios: how much memory they were is unknown.");
 }
 
 void section__held(struct doc *d, const struct section *s)

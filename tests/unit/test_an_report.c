@@ -382,6 +382,25 @@ static void test_json_has_the_details(void **state)
 	free(text);
 }
 
+/* How much memory a page is, is known or not; it is not taken to be that of most machines. */
+static void test_held_memory_needs_the_page_size(void **state)
+{
+	struct world *w = *state;
+	char *text;
+
+	add_mechanism(w);
+	sql(w, "INSERT INTO fact SELECT id, 'match', 'page_size', '65536' FROM run");
+	assert_int_equal(RUN(w, cmd_report, &text, "--format", "md", "--no-records"), 0);
+	has(text, "| migrc | 64 | 64 | 4 MiB | 4 |");
+	free(text);
+	/* The run that held most may be that of which it is not known. */
+	sql(w, "DELETE FROM fact WHERE key = 'page_size' AND run_id = (SELECT max(id) FROM run WHERE arm = 'migrc')");
+	assert_int_equal(RUN(w, cmd_report, &text, "--format", "md", "--no-records", "--allow-mismatch"), 0);
+	has(text, "| migrc | 64 | 64 | unknown | 4 |");
+	has(text, "The page size was not recorded with every run");
+	free(text);
+}
+
 /* A loss is told where the winners are, and as loud. */
 static void test_losers_are_told(void **state)
 {
@@ -472,7 +491,7 @@ int main(void)
 		cmocka_unit_test(test_long_and_hostile_labels),
 		WORLD_TEST(test_all_parts_in_order), WORLD_TEST(test_json_has_the_details),
 		WORLD_TEST(test_no_more_than_deferral_explains),
-		WORLD_TEST(test_losers_are_told), WORLD_TEST(test_published_beside_deferral_only),
+		WORLD_TEST(test_held_memory_needs_the_page_size), WORLD_TEST(test_losers_are_told), WORLD_TEST(test_published_beside_deferral_only),
 		WORLD_TEST(test_factors_have_intervals_of_factors), WORLD_TEST(test_one_figure_each),
 	};
 
