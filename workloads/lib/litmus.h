@@ -164,6 +164,10 @@ void litmus__run(struct litmus *l, const struct litmus_test *t, unsigned int rou
 int litmus__demote(struct litmus *l);
 /* Moves a part of it to a node by move_pages(2), in one batch. */
 int litmus__move_to(struct litmus *l, size_t from, size_t bytes, int node);
+/* Private anonymous memory at a multiple of its size, which is a power of two of pages. */
+int litmus__map_aligned(size_t bytes, char **map);
+/* Such memory instead of the anonymous memory under test, before the reader has been there. */
+int litmus__remap_whole(struct litmus *l, size_t bytes);
 /* Node that the first page is on now, or -errno. */
 int litmus__page_node(struct litmus *l);
 volatile uint64_t *litmus__own_word(struct litmus *l);

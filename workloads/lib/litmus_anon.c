@@ -429,20 +429,11 @@ static const char *lacks_thp(struct litmus *l)
 		"CONFIG_TRANSPARENT_HUGEPAGE" : NULL;
 }
 
-/* Memory for a huge page, instead of the test's. */
 static int begin_collapse(struct litmus *l)
 {
-	size_t bytes = 2 * HUGE_BYTES + l->page, before;
-	char *area = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int err = litmus__remap_whole(l, HUGE_BYTES);
 
-	if (area == MAP_FAILED || munmap(l->map, l->bytes))
-		return -errno;
-	before = HUGE_BYTES - (uintptr_t)area % HUGE_BYTES;
-	l->map = area + before;
-	l->bytes = HUGE_BYTES;
-	if (munmap(area, before) || munmap(l->map + HUGE_BYTES, bytes - before - HUGE_BYTES))
-		return -errno;
-	return litmus__defer_syscalls(l);
+	return err ? err : litmus__defer_syscalls(l);
 }
 
 /* Read-only: every page has been in the table of a child. */

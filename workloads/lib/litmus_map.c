@@ -211,7 +211,8 @@ static int child_unprotect(struct litmus *l)
 
 /*
  * Protected against reads, too (RWP): no PTE that a CPU would use, but one that becomes accessible, and
- * writable with it, as soon as it is touched, or moved to where the protection is not inherited.
+ * writable with it, as soon as it is touched, or moved to where the protection is not inherited. A
+ * page that is protected so when it is migrated is refused; this one is protected afterwards.
  */
 static const char *lacks_rwp(struct litmus *l)
 {
@@ -220,30 +221,43 @@ static const char *lacks_rwp(struct litmus *l)
 		"userfaultfd's RWP mode";
 }
 
-static int prepare_inaccessible(struct litmus *l)
+static int prepare_rwp(struct litmus *l)
 {
-	struct uffdio_rwprotect rwp = { .range.len = l->page, .mode = UFFDIO_RWPROTECT_MODE_RWP };
-	int err = register_other(l, UFFDIO_REGISTER_MODE_RWP,
-				 UFFD_FEATURE_RWP | UFFD_FEATURE_RWP_ASYNC);
+	return register_other(l, UFFDIO_REGISTER_MODE_RWP,
+			      UFFD_FEATURE_RWP | UFFD_FEATURE_RWP_ASYNC);
+}
 
-	if (err)
-		return err;
+static int protect_read(struct litmus *l)
+{
+	struct uffdio_rwprotect rwp = {
+		.range = { .start = (uintptr_t)l->other, .len = l->page },
+		.mode = UFFDIO_RWPROTECT_MODE_RWP,
+	};
+
 	(void)*other_word(l);
-	rwp.range.start = (uintptr_t)l->other;
 	return ioctl(l->other_fd, UFFDIO_RWPROTECT, &rwp) ? -errno : 0;
+}
+
+static int write_inaccessible(struct litmus *l, uint64_t value)
+{
+	int err = protect_read(l);
+
+	return err ? err : write_other(l, value);
 }
 
 static int child_inaccessible(struct litmus *l)
 {
-	return litmus__child(l, prepare_inaccessible, write_other);
+	return litmus__child(l, prepare_rwp, write_inaccessible);
 }
 
 static int write_elsewhere(struct litmus *l, uint64_t value)
 {
 	char *to = mmap(NULL, l->page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int err = to == MAP_FAILED ? -errno : protect_read(l);
 
-	if (to == MAP_FAILED ||
-	    mremap(l->other, l->page, l->page, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED)
+	if (err)
+		return err;
+	if (mremap(l->other, l->page, l->page, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED)
 		return -errno;
 	l->other = to;
 	return write_other(l, value);
@@ -251,7 +265,7 @@ static int write_elsewhere(struct litmus *l, uint64_t value)
 
 static int child_elsewhere(struct litmus *l)
 {
-	return litmus__child(l, prepare_inaccessible, write_elsewhere);
+	return litmus__child(l, prepare_rwp, write_elsewhere);
 }
 
 /* ---- NUMA hinting: a PTE that was taken away is restored ------------------------------------ */

@@ -185,6 +185,28 @@ static int run_round(struct litmus *l, const struct litmus_test *t, uint64_t rou
 	return err || l->moved ? err : LITMUS_MISSED;
 }
 
+int litmus__map_aligned(size_t bytes, char **map)
+{
+	char *area = mmap(NULL, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t before;
+
+	if (area == MAP_FAILED)
+		return -errno;
+	before = (bytes - (uintptr_t)area % bytes) % bytes;
+	*map = area + before;
+	if ((before && munmap(area, before)) || munmap(*map + bytes, bytes - before))
+		return -errno;
+	return 0;
+}
+
+int litmus__remap_whole(struct litmus *l, size_t bytes)
+{
+	if (munmap(l->map, l->bytes))
+		return -errno;
+	l->bytes = bytes;
+	return litmus__map_aligned(bytes, &l->map);
+}
+
 static int open_memory(struct litmus *l, const struct litmus_test *t)
 {
 	bool anon = t->flags & LITMUS_ANON;

@@ -13,6 +13,10 @@
 #include "workloads/lib/litmus.h"
 #include "workloads/lib/litmus_uffd.h"
 #include "workloads/lib/relax.h"
+#include "workloads/lib/team.h"
+
+#define TABLE_BYTES	(2UL << 20)	/* of one page table: what is moved at once */
+#define PAUSE_S		0.0002		/* between tries: a fault is far shorter, the move not */
 
 bool litmus__uffd_has(uint64_t features)
 {
@@ -75,14 +79,15 @@ static int begin_move(struct litmus *l)
 		.api = UFFD_API,
 		.features = UFFD_FEATURE_PAGEFAULT_FLAG_WP | UFFD_FEATURE_SIGBUS,
 	};
-	int err;
+	int err = litmus__remap_whole(l, TABLE_BYTES);
 
-	l->other_bytes = l->bytes;
-	l->other = mmap(NULL, l->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!err)
+		err = litmus__map_aligned(TABLE_BYTES, &l->other);
+	if (err)
+		return err;
 	l->other_fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
 	l->fd = memfd_create("litmus-value", MFD_CLOEXEC);
-	if (l->other == MAP_FAILED || l->other_fd < 0 || l->fd < 0 ||
-	    ioctl(l->other_fd, UFFDIO_API, &api))
+	if (l->other_fd < 0 || l->fd < 0 || ioctl(l->other_fd, UFFDIO_API, &api))
 		return -errno;
 	err = uffd_register(l, l->map, UFFDIO_REGISTER_MODE_WP);
 	if (!err)
@@ -122,30 +127,31 @@ static int demote_first(struct litmus *l)
 static int write_moving(struct litmus *l, uint64_t value)
 {
 	char *to = l->other + LITMUS_WORD * sizeof(value);
-	unsigned int tries = 0;
 	bool moving;
+	double turn;
 	ssize_t n;
 
 	if (pwrite(l->fd, &value, sizeof(value), 0) != sizeof(value))
 		return -EIO;
 	atomic_store(&l->sh->go, true);
 	do {
-		for (unsigned int i = 0; i < tries % 97 * 16; i++)
-			wl_relax();
-		tries++;
-		n = pread(l->fd, to, sizeof(value), 0);
+		turn = wl_now() + PAUSE_S;
+		while (wl_now() < turn)
+			;
 		moving = atomic_load(&l->sh->go);
+		n = pread(l->fd, to, sizeof(value), 0);
 	} while (n < 0 && errno == EFAULT && moving);
+	return n == sizeof(value) && moving ? 0 : LITMUS_MISSED;
+}
+
+/* The flag does not wait for the mover to end; here are the pages that it moved, and what was read
+ * where they had been. */
+static int cleanup_move(struct litmus *l)
+{
 	while (atomic_load(&l->sh->go))
 		wl_relax();
 	if (l->helper_err)
 		return l->helper_err;
-	return n == sizeof(value) && moving ? 0 : LITMUS_MISSED;
-}
-
-/* The pages that were moved, and what was read where they had been. */
-static int cleanup_move(struct litmus *l)
-{
 	return madvise(l->map, l->bytes, MADV_DONTNEED) ||
 		madvise(l->other, l->bytes, MADV_DONTNEED) ? -errno : 0;
 }
@@ -154,11 +160,11 @@ static int end_move(struct litmus *l)
 {
 	atomic_store(&l->sh->over, true);
 	pthread_join(l->helper, NULL);
-	return munmap(l->other, l->other_bytes) || close(l->other_fd) ? -errno : 0;
+	return munmap(l->other, l->bytes) || close(l->other_fd) ? -errno : 0;
 }
 
 const struct litmus_test litmus_uffd_tests[] = {
-	{ .name = "uffd-move", .flags = LITMUS_ANON | LITMUS_RACE | LITMUS_TAKES, .pages = 256,
+	{ .name = "uffd-move", .flags = LITMUS_ANON | LITMUS_RACE | LITMUS_TAKES,
 	  .lacks = lacks_move, .begin = begin_move, .prepare = prepare_move, .move = demote_first,
 	  .write = write_moving, .cleanup = cleanup_move, .end = end_move,
 	  .hooks = LITMUS_BIT(LITMUS_UFFD) },
