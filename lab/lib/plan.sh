@@ -31,8 +31,33 @@ plan__kernel() {
 	plan__lines "$1" arm | awk -v arm="$2" '$1 == arm { print $2 }'
 }
 
+# plan__syntax FILE: the first step that the guest's shell could not read, which would end its init. Of a
+# step it makes words, a bare one it runs.
+plan__syntax() {
+	local nr kind command why
+	while read -r nr kind command; do
+		[ "$kind" = bare ] || command="set -- $command"
+		why=$(sh -n -c "$command" 2>&1) || {
+			echo "line $nr: $kind: ${why#sh: [0-9]*: }"
+			return
+		}
+	done < <(awk '$1 == "step" || $1 == "bare" {
+		nr = NR " " $1
+		for (i = 1; i <= 3; i++)
+			sub(/^[ \t]*[^ \t]+[ \t]+/, "")
+		print nr, $0
+	}' "$1")
+}
+
 # plan__error FILE: what is wrong with the plan, nothing if it is good.
 plan__error() {
+	local error
+	error=$(plan__keys "$1")
+	[ -n "$error" ] || error=$(plan__syntax "$1")
+	[ -z "$error" ] || echo "$error"
+}
+
+plan__keys() {
 	awk -v keys="$PLAN_KEYS" '
 	function bad(what) { print "line " NR ": " what; failed = 1; exit }
 	BEGIN { n = split(keys, k, " "); for (i = 1; i <= n; i++) known[k[i]] = 1 }

@@ -35,6 +35,10 @@ has "bad time to boot" "line 1: boot is" "$(error 'boot slowly' 'arm a stock' 's
 has "bad expectation" "line 1: expect is" "$(error 'expect splat' 'arm a stock' 'step s 3 true')"
 is "bare steps only" "" "$(error 'arm a stock' 'bare s 3 true')"
 is "no arm" "no arm" "$(error 'step s 3 true')"
+has "step that is no words" "line 2: step: " "$(error 'arm a stock' 'step s 5 for t in 1; do true; done')"
+has "bare with a quote open" "line 3: bare: " "$(error 'arm a stock' 'step s 5 true' "bare b 5 echo 'x")"
+is "bare with a loop" "" "$(error 'arm a stock' 'bare b 5 for t in 1 2; do true || exit 1; done')"
+is "step with quotes" "" "$(error 'arm a stock' "step s 5 sh -c 'for t in 1; do true; done'")"
 is "no step" "no step" "$(error 'arm a stock')"
 
 cat > "$WORK/p.plan" <<'END'
