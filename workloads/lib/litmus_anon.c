@@ -53,6 +53,20 @@ static int write_force(struct litmus *l, uint64_t value)
 	return err;
 }
 
+/* A kernel may refuse it to who is no debugger, or to everybody. */
+static const char *lacks_force(struct litmus *l)
+{
+	struct litmus other = *l;
+	bool refused;
+
+	other.map = mmap(NULL, l->page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (other.map == MAP_FAILED)
+		return NULL;
+	refused = write_force(&other, 1) == -EIO;
+	munmap(other.map, l->page);
+	return refused ? "proc_mem.force_override=always on the kernel's command line" : NULL;
+}
+
 /* ---- fork: read-only in both, and written when the other is gone ---------------------------- */
 
 static int idle_child(struct litmus *l)
@@ -143,10 +157,9 @@ static const char *lacks_sole_reference(void)
 
 static const char *lacks_ksm(struct litmus *l)
 {
-	(void)l;
 	if (lacks_sole_reference())
 		return lacks_sole_reference();
-	return access(KSM "run", W_OK) ? "CONFIG_KSM" : NULL;
+	return access(KSM "run", W_OK) ? "CONFIG_KSM" : lacks_force(l);
 }
 
 static int begin_ksm(struct litmus *l)
@@ -220,6 +233,13 @@ static const char *lacks_swap(struct litmus *l)
 	for (ssize_t i = 0; i < n; i++)
 		used |= head[i];
 	return used ? "an unused " SWAP_DEVICE : NULL;
+}
+
+static const char *lacks_swap_force(struct litmus *l)
+{
+	const char *lacks = lacks_swap(l);
+
+	return lacks ? lacks : lacks_force(l);
 }
 
 /* The header of include/linux/swap.h, as mkswap writes it. */
@@ -477,8 +497,8 @@ static int drop_collapsed(struct litmus *l)
 const struct litmus_test litmus_anon_tests[] = {
 	{ .name = "anon-mprotect", .flags = LITMUS_ANON, .prepare = protect_own,
 	  .write = write_own_mprotect, .why = "mprotect flushes its own mm" },
-	{ .name = "anon-proc-mem", .flags = LITMUS_ANON, .prepare = protect_own,
-	  .write = write_force, .cleanup = unprotect_own, .hooks = LITMUS_BIT(LITMUS_FORCE) },
+	{ .name = "anon-proc-mem", .flags = LITMUS_ANON, .lacks = lacks_force,
+	  .prepare = protect_own, .write = write_force, .cleanup = unprotect_own, .hooks = LITMUS_BIT(LITMUS_FORCE) },
 	{ .name = "fork-reuse", .flags = LITMUS_ANON, .prepare = idle_child,
 	  .write = write_after_child, .hooks = LITMUS_BIT(LITMUS_WP) },
 	{ .name = "fork-copy", .flags = LITMUS_ANON, .prepare = idle_child, .write = write_copying,
@@ -493,9 +513,9 @@ const struct litmus_test litmus_anon_tests[] = {
 	  .begin = begin_collapse, .prepare = prepare_collapse, .move = move_first,
 	  .write = write_collapsed, .cleanup = drop_collapsed,
 	  .why = "collapsing flushes the whole range" },
-	{ .name = "swap-proc-mem", .flags = LITMUS_ANON, .lacks = lacks_swap, .begin = begin_swap,
-	  .prepare = prepare_clean, .write = write_force, .cleanup = unprotect_own,
-	  .end = end_swap, .hooks = LITMUS_BIT(LITMUS_FORCE) },
+	{ .name = "swap-proc-mem", .flags = LITMUS_ANON, .lacks = lacks_swap_force,
+	  .begin = begin_swap, .prepare = prepare_clean, .write = write_force,
+	  .cleanup = unprotect_own, .end = end_swap, .hooks = LITMUS_BIT(LITMUS_FORCE) },
 	{ .name = "swap-out", .flags = LITMUS_ANON, .lacks = lacks_swap, .begin = begin_swap,
 	  .prepare = prepare_clean, .write = write_swapped, .end = end_swap,
 	  .why = "reclaim flushes what it unmaps" },
