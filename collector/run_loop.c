@@ -291,7 +291,7 @@ int run__loop(struct run *r)
 	struct due due = { NEVER, NEVER, NEVER, NEVER, NEVER, NEVER };
 	int err;
 
-	progress__begin(&r->progress, "running", isatty(STDERR_FILENO) ? run__expected_ns(r) : 0);
+	progress__begin(&r->progress, "running", term__redraws(STDERR_FILENO) ? run__expected_ns(r) : 0);
 	r->end.started_ns = clock__ns(CLOCK_REALTIME);
 	r->t0_ns = clock__ns(CLOCK_MONOTONIC);
 	if (r->o->interval_ms)

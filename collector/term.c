@@ -38,6 +38,13 @@ bool term__colour(int fd)
 	return isatty(fd) && !(no && *no) && term && strcmp(term, "dumb");
 }
 
+bool term__redraws(int fd)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(fd) && !(term && !strcmp(term, "dumb"));
+}
+
 /* --- the bar ---------------------------------------------------------------------------------- */
 
 static int64_t now_ns(void)
@@ -84,7 +91,8 @@ int progress__format(char *buf, size_t size, const struct progress *p, size_t wi
 void progress__begin(struct progress *p, const char *what, uint64_t total)
 {
 	*p = (struct progress){
-		.what = what, .total = total, .start_ns = now_ns(), .on = isatty(STDERR_FILENO),
+		.what = what, .total = total, .start_ns = now_ns(),
+		.on = term__redraws(STDERR_FILENO),
 	};
 }
 

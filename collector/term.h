@@ -15,6 +15,8 @@ size_t term__width(int fd);
 
 /* Whether it may have colour: a terminal, NO_COLOR not set, TERM not dumb. */
 bool term__colour(int fd);
+/* A terminal that shows a line which is written over: not a log behind a serial line (TERM=dumb). */
+bool term__redraws(int fd);
 
 /*
  * A bar on stderr: nothing of it is seen unless that is a terminal and it takes longer than a

@@ -11,7 +11,8 @@ set -eu
 for arm in clean ro; do
 	for log in "$1"/boots/*-"$arm"/console.log; do
 		[ -r "$log" ] || { echo "litmus-table.sh: no boot of arm $arm in $1; run the plan to its end" >&2; exit 2; }
-		tr -d '\r' < "$log" | sed "s/^/$arm /"
+		# What a progress bar had on a line was written over by what followed.
+		sed "s/\r*\$//; s/.*\r//; s/^/$arm /" "$log"
 	done
 done | awk '
 	$2 == "migrc-guest:" && $5 ~ /^litmus/ && $6 == "begins" { step = $5; next }

@@ -131,5 +131,7 @@ else
 	is "record: by earlier runs" 1 "$(grep -cE 'running: \[#*\.*\] *[0-9]+ %, [0-9]+ s left' lines | sed 's/[1-9][0-9]*/1/')"
 	is "record: the workload's lines have their own" 1 "$(grep -cx 'end of it' lines)"
 	is "record: and are stored as they were" "" "$(sqlite3 bars.db "SELECT * FROM invalid WHERE rule = 'output'")"
+	TERM=dumb script -qec "stty cols 80; $MIGRC record -o bars.db --missing-probes=warn --interval 0 --workload slow -- sh -c 'sleep 2; echo end of it'" /dev/null < /dev/null > screen 2>&1
+	is "record: no bar on a console that is a log" "0 1" "$(grep -c running screen) $(grep -c 'end of it' screen)"
 fi
 finish
