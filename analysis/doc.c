@@ -245,13 +245,13 @@ void doc__pre(struct doc *d, const char *text)
 	}
 }
 
-void doc__fold_begin(struct doc *d, const char *fmt, ...)
+void doc__fold_begin(struct doc *d, bool is_long, const char *fmt, ...)
 {
 	char *s;
 
 	FORMAT(s, fmt);
 	if (d->format == DOC_HTML) {
-		sbuf__add(&d->out, "<details>\n<summary>");
+		sbuf__addf(&d->out, "<details%s>\n<summary>", is_long ? " class=\"long\"" : "");
 		add_text(d, s);
 		sbuf__add(&d->out, "</summary>\n");
 	} else if (d->format == DOC_MD) {

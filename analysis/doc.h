@@ -56,8 +56,12 @@ void doc__list_begin(struct doc *d);
 void doc__list_end(struct doc *d);
 /* Preformatted: commands. Lines are not wrapped. */
 void doc__pre(struct doc *d, const char *text);
-/* What is folded in HTML; text and Markdown show it in full. */
-void doc__fold_begin(struct doc *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/*
+ * What is folded in HTML; text and Markdown show it in full. On paper it is unfolded unless it is
+ * long; then paper says that it is left out.
+ */
+void doc__fold_begin(struct doc *d, bool is_long, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 void doc__fold_end(struct doc *d);
 /* HTML only, others drop it: what a figure shows stands in a table beside it. Takes the plot. */
 void doc__figure(struct doc *d, struct plot *plot, const char *fmt, ...)

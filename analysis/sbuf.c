@@ -321,6 +321,9 @@ static const char *percent(char *buf, size_t len, double ratio)
 {
 	double p = (ratio - 1) * 100;
 
+	/* "-0.00" would be a direction that nobody can see. */
+	if (fabs(p) < 0.005)
+		p = 0;
 	if (isnan(ratio))
 		snprintf(buf, len, "-");
 	else if (isinf(ratio))

@@ -383,7 +383,7 @@ void section__latency(struct doc *d, const struct section *s)
 	nr = others(d, c, false, &g, visit_row);
 	if (!nr)
 		return;
-	doc__fold_begin(d, "Other distributions (%zu)", nr);
+	doc__fold_begin(d, true, "Other distributions (%zu)", nr);
 	doc__grid(d, &g);
 	doc__figures_begin(d, false);
 	others(d, c, false, NULL, visit_density);

@@ -167,6 +167,9 @@ static void say_largest_refusal(struct doc *d, const struct an_compare *c, size_
 			reason = metrics_refused[k].label;
 		}
 	}
+	/* Of a hundred per cent there is no rest to speak of. */
+	if (most < needing * 0.0005)
+		reason = NULL;
 	if (needing > 0)
 		doc__para(d, DOC_PLAIN, "%s deferred %.1f %% of the folios that needed a flush%s%s%s.",
 			  c->arms[arm].name, deferred / needing * 100,
@@ -397,6 +400,21 @@ static void value_table(struct doc *d, const struct an_compare *c, const char *c
 	doc__grid(d, &g);
 }
 
+static void say_all_changed(struct doc *d, const struct an_compare *c, metric_filter want)
+{
+	for (size_t a = 1; a < c->nr_arms; a++)
+		say_changed(d, c, a, want);
+}
+
+static size_t nr_shown(const struct an_compare *c, metric_filter want)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->nr_metrics; i++)
+		n += want(&c->metrics[i]);
+	return n;
+}
+
 static void tables(struct doc *d, const struct an_compare *c, const char *what, metric_filter want)
 {
 	for (size_t a = 1; a < c->nr_arms; a++) {
@@ -404,7 +422,6 @@ static void tables(struct doc *d, const struct an_compare *c, const char *what, 
 					     c->arms[a].name,
 					     c->arms[0].name);
 
-		say_changed(d, c, a, want);
 		effect_table(d, c, a, caption, want, d->format != DOC_TEXT);
 		if (d->format == DOC_TEXT)
 			more_table(d, c, a, caption, want);
@@ -419,11 +436,14 @@ void section__mechanism(struct doc *d, const struct section *s)
 	section__heading(d, s, "mechanism", "Mechanism: flushes, migrations, deferrals, held memory");
 	doc__para(d, DOC_PLAIN, "Primary metrics decide the verdict, corrected by Holm; all others explain it, corrected by Benjamini and Hochberg at %.0f %%. \"Published\" is the change that the evaluation posted with version 5 of the series showed. \"Could see\" is the smallest change that these runs would have shown. Absent is not 0.",
 		  s->c->policy->bh_level * 100);
+	say_all_changed(d, s->c, is_mechanism);
 	tables(d, s->c, "Mechanism", is_mechanism);
-	doc__fold_begin(d, "The patch's own counters");
+	doc__fold_begin(d, false, "The patch's own counters");
+	say_all_changed(d, s->c, is_deferral);
 	tables(d, s->c, "Deferral", is_deferral);
 	doc__fold_end(d);
-	doc__fold_begin(d, "Counted by the probes");
+	doc__fold_begin(d, false, "Counted by the probes");
+	say_all_changed(d, s->c, is_probe);
 	tables(d, s->c, "Probes", is_probe);
 	doc__fold_end(d);
 }
@@ -433,8 +453,15 @@ void section__outcome(struct doc *d, const struct section *s)
 	section__heading(d, s, "outcome", "Outcome: what the workload saw");
 	if (s->c->emulated)
 		doc__para(d, DOC_WARN, "Emulated: times are not judged. They are shown, and say nothing about real machines.");
+	say_all_changed(d, s->c, is_outcome);
 	tables(d, s->c, "Outcome", is_outcome);
-	tables(d, s->c, "Latency percentiles", is_latency);
+	if (!nr_shown(s->c, is_latency))
+		return;
+	say_all_changed(d, s->c, is_latency);
+	doc__fold_begin(d, true, "Percentiles of every distribution, compared (%zu)",
+			nr_shown(s->c, is_latency));
+	tables(d, s->c, "Percentiles", is_latency);
+	doc__fold_end(d);
 }
 
 void section__table(struct doc *d, const struct an_compare *c, bool all)

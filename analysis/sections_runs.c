@@ -281,7 +281,7 @@ static void drift_facts(struct doc *d, const struct an_compare *c)
 	}
 	if (!g.rows)
 		return;
-	doc__fold_begin(d, "Facts that may drift");
+	doc__fold_begin(d, false, "Facts that may drift");
 	doc__grid(d, &g);
 	doc__fold_end(d);
 }
@@ -308,7 +308,7 @@ void section__facts(struct doc *d, const struct section *s)
 	if (c->nr_arms)
 		fact_rows(&g, c, 0, "match");
 	if (g.rows)
-		doc__fold_begin(d, "Facts that must match (%zu)", g.rows);
+		doc__fold_begin(d, false, "Facts that must match (%zu)", g.rows);
 	if (g.rows) {
 		doc__grid(d, &g);
 		doc__fold_end(d);
@@ -563,7 +563,7 @@ void section__records(struct doc *d, const struct section *s)
 
 	section__heading(d, s, "records", "Each run's record");
 	for (size_t i = 0; i < c->nr_runs; i++) {
-		doc__fold_begin(d, "Run %" PRId64 ": %s, %s", c->runs[i].rd->id, arm_of(c, i),
+		doc__fold_begin(d, true, "Run %" PRId64 ": %s, %s", c->runs[i].rd->id, arm_of(c, i),
 				c->runs[i].valid ? "valid" : "invalid");
 		section__record(d, c->runs[i].rd);
 		doc__fold_end(d);

@@ -5,7 +5,7 @@ const char style_css[] =
 	":root{--bg:#fff;--fg:#1b1f24;--soft:#57606a;--line:#d0d7de;--panel:#f6f8fa;--bar:#2f6fb5;"
 	"--good:#116329;--good-bg:#dff3e4;--bad:#a40e26;--bad-bg:#ffe3e6;--warn:#7a4d00;"
 	"--warn-bg:#fff3d0}\n"
-	"@media (prefers-color-scheme:dark){:root{--bg:#14181d;--fg:#e2e7ec;--soft:#9da7b1;"
+	"@media screen and (prefers-color-scheme:dark){:root{--bg:#14181d;--fg:#e2e7ec;--soft:#9da7b1;"
 	"--line:#3a424b;--panel:#1d232a;--bar:#5b9bdc;--good:#7ee2a0;--good-bg:#16301f;"
 	"--bad:#ff9aa6;--bad-bg:#3d161c;--warn:#f2cc72;--warn-bg:#352a10}}\n"
 	"*{box-sizing:border-box}\n"
@@ -55,5 +55,12 @@ const char style_css[] =
 	"summary{cursor:pointer;padding:.2rem 0;overflow-wrap:anywhere}\n"
 	"@media (max-width:40rem){main{padding:.7rem}body{font-size:15px}th,td{padding:.25rem .4rem;"
 	"max-width:12rem}tbody th:not(.num){min-width:9.5rem}td.bar{min-width:5rem}}\n"
-	"@media print{.scroll,figure{overflow:visible}h2{break-after:avoid}tr,figure{break-inside:avoid}"
-	"details:not([open])>*{display:block}main{max-width:none}}\n";
+	"@media print{.scroll,figure{overflow:visible}h2,h3,caption{break-after:avoid}"
+	"tr,figure{break-inside:avoid}main{max-width:none}caption span{position:static}"
+	"pre{white-space:pre-wrap;overflow-wrap:anywhere;overflow:visible}"
+	"details::details-content{content-visibility:visible;block-size:auto}"
+	"details.long:not([open])::details-content{display:none}"
+	"details.long:not([open])>summary::after{content:\" (folded, and so not printed)\"}}\n"
+	/* Where a browser cannot unfold: it has at least to be said. */
+	"@supports not selector(details::details-content){@media print{"
+	"details:not([open])>summary::after{content:\" (folded, and so not printed)\"}}}\n";

@@ -79,17 +79,26 @@ static char *interval_in_sentence(const struct an_compare *c, const struct an_me
 	return s;
 }
 
+/* Three digits, and no more than two of them behind the point. */
+static const char *part(char *buf, double percent)
+{
+	snprintf(buf, FMT_LEN, "%.*f", percent < 9.995 ? 2 : percent < 99.95 ? 1 : 0, percent);
+	return buf;
+}
+
 char *words__detectable(const struct an_effect *e)
 {
 	double up = e->detectable * 100;
+	char more[FMT_LEN], less[FMT_LEN];
 
 	/* Without any spread everything would be seen, which says nothing. */
 	if (!isfinite(up) || up < 1e-6)
 		return mem__strdup("-");
+	if (up < 0.005)
+		return mem__strdup("< 0.01 %");
 	/* A ratio's spread is on logs: what is seen upwards and downwards is not the same part. */
-	if (e->is_ratio)
-		return sbuf__format("+%.3g / -%.3g %%", up, up / (100 + up) * 100);
-	return sbuf__format("+%.3g / -%.3g %%", up, up);
+	return sbuf__format("+%s / -%s %%", part(more, up),
+			    part(less, e->is_ratio ? up / (100 + up) * 100 : up));
 }
 
 char *words__verdict(const struct an_effect *e)
@@ -353,7 +362,7 @@ char *words__ad_bits(const struct an_compare *c)
 	const char *means;
 
 	if (bits && !strcmp(bits, "yes"))
-		means = "This machine keeps the accessed and dirty bits in migration entries: a page that was ever written stays dirty when it is moved, so the rule \"read-only and clean\" finds little to defer; a rule that accepts dirty read-only pages is needed here.";
+		means = "This machine keeps the accessed and dirty bits in migration entries: a page that was ever written stays dirty when it is moved, so the rule \"read-only and clean\" finds little to defer in memory that is written, anonymous memory above all; a rule that accepts dirty read-only pages is needed for that. File pages that are only read are clean, here too.";
 	else if (bits && !strcmp(bits, "no"))
 		means = "This machine drops the dirty bit in migration entries: a page that was promoted comes back read-only and clean, so the rule \"read-only and clean\" finds a good part of later demotions, growing with time.";
 	else

@@ -3,7 +3,7 @@
 #
 # run.sh [-i] [-k DIR]: reports of invented experiments, looked at in a browser: on a phone and on a desk,
 # light and dark. look.js says what is looked for; every check is also given a page that it must
-# object to. -i installs a browser and tidy where there are none; -k keeps the pages and pictures of
+# object to. They are printed, too. -i installs a browser, tidy and pdftotext where there are none; -k keeps the pages and pictures of
 # them in DIR, for eyes. Needs build/migrc.
 
 # shellcheck source=../lab/lib.sh
@@ -23,12 +23,16 @@ browser() {
 	return 1
 }
 
+has_tools() {
+	browser > /dev/null && command -v tidy > /dev/null && command -v pdftotext > /dev/null
+}
+
 # What the test cannot do without, and where it is had.
 need() {
-	browser > /dev/null && command -v tidy > /dev/null && return
+	has_tools && return
 	[ -z "$1" ] || "$TOP/lab/install-packages.sh" "$HERE/packages.list" || exit 2
-	browser > /dev/null && command -v tidy > /dev/null && return
-	echo "migrc: tests/report: needs a Chromium and tidy; run lab/install-packages.sh tests/report/packages.list as root" >&2
+	has_tools && return
+	echo "migrc: tests/report: needs a Chromium, tidy and pdftotext; run lab/install-packages.sh tests/report/packages.list as root" >&2
 	exit 2
 }
 
@@ -198,6 +202,36 @@ check_spoilt() {
 	done
 }
 
+# texts NAME: what must be on paper of NAME.html, one text a line: all but long folds that are closed,
+# and plots. Without blanks and hyphens: lines are broken elsewhere, and pdftotext joins what it takes for a
+# divided word.
+texts() {
+	sed -e '/<details class="long">/,/<\/details>/d' -e '/<svg/,/<\/svg>/d' -e '/<style>/,/<\/style>/d' "$1.html" |
+		grep -oE '<(p|li|td|th|caption|summary|h[1-4])[^a-z>]*[^>]*>[^<]+' | sed -e 's/^[^>]*>//' \
+		-e 's/&lt;/</g; s/&gt;/>/g; s/&quot;/"/g' -e "s/&#39;/'/g" -e 's/&amp;/\&/g' | tr -d ' \t-' | sort -u
+}
+
+# unprinted NAME: what is not on the paper that the browser makes of NAME.html.
+unprinted() {
+	chrome --print-to-pdf="$WORK/$1.pdf" --no-pdf-header-footer "file://$WORK/$1.html" > /dev/null
+	pdftotext -raw "$1.pdf" - | tr -d ' \t\n\f-' > "$1.paper"
+	texts "$1" | awk -v paper="$1.paper" 'BEGIN { getline all < paper } !index(all, $0)'
+}
+
+check_paper() {
+	local name long
+	for name in three hostile eight; do
+		is "$name: all is on paper" "" "$(unprinted "$name" | head -5)"
+	done
+	long=$(grep -c '<details class="long">' three.html)
+	is "three has long folds" 1 "$((long > 14))"
+	is "three: what is left out is said to be" "$long" "$(grep -o '(folded,andsonotprinted)' three.paper | wc -l)"
+	sed 's/details::details-content/details::nothing/' three.html > folded.html
+	has "a fold that is not printed is seen" "uptime_s" "$(unprinted folded)"
+	sed 's/<main>/<main><p style="position:absolute;left:-900px">off the page<\/p>/' base.html > off.html
+	is "what is beside the paper is seen" "offthepage" "$(unprinted off)"
+}
+
 # For eyes: each page as the browser shows it.
 keep() {
 	local name colour width
@@ -236,6 +270,7 @@ main() {
 	[ -z "$KEEP" ] || keep
 	make_spoilt
 	check_html
+	check_paper
 	look light
 	look dark
 	check_pages light false $PHONE $DESK

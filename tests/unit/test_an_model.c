@@ -731,6 +731,7 @@ static void test_numbers(void **state)
 	assert_string_equal(fmt__change(b, 0.066), "-93.4 %");
 	assert_string_equal(fmt__change(b, 14.2), "x 14.2");
 	assert_string_equal(fmt__change(b, NAN), "-");
+	assert_string_equal(fmt__change(b, 0.99999), "+0.00 %");
 	assert_string_equal(fmt__change(b, 2.5e7), "x 2.5e+07");
 	assert_string_equal(fmt__range(b, 0.3, 0.05, 1.5), "[-95.0, +50.0]");
 	assert_string_equal(fmt__range(b, 9.9, 0, INFINITY), "[-100.0, +inf]");

@@ -189,6 +189,26 @@ static void test_belief_of_drift_and_of_one(void **state)
 	free(s);
 }
 
+/* No more digits than a reader has a use for. */
+static void test_detectable(void **state)
+{
+	static const struct { double effect; bool is_ratio; const char *says; } cases[] = {
+		{ 0.12, true, "+12.0 / -10.7 %" }, { 0.0361, true, "+3.61 / -3.48 %" },
+		{ 0.12, false, "+12.0 / -12.0 %" }, { 6.49, true, "+649 / -86.6 %" },
+		{ 0.00021, true, "+0.02 / -0.02 %" }, { 0.00004, true, "< 0.01 %" },
+		{ 0, true, "-" }, { NAN, true, "-" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct an_effect e = { .detectable = cases[i].effect, .is_ratio = cases[i].is_ratio };
+		char *s = words__detectable(&e);
+
+		assert_string_equal(s, cases[i].says);
+		free(s);
+	}
+}
+
 /* --- figures ---------------------------------------------------------------------------------- */
 
 static struct plot *line(const char *title)
@@ -309,6 +329,22 @@ static const char *const parts[] = {
 	"Counters that changed", "Method", "Welch", "How to reproduce", "migrc record --arm stock --block 1 --workload w -- run it",
 	"--allow-mismatch -o report.html", NULL
 };
+
+/* Of a rest that rounds to nothing no "most" is said. */
+static void test_refusals_worth_telling(void **state)
+{
+	struct world *w = *state;
+	char *text;
+
+	add_mechanism(w);
+	assert_int_equal(RUN(w, cmd_report, &text, "--format", "md", "--allow-mismatch"), 0);
+	has(text, "; most of the others were refused because of: mapped writable");
+	free(text);
+	sql(w, "UPDATE counter SET after_value = 3 WHERE name = 'migrc_refused_writable'");
+	assert_int_equal(RUN(w, cmd_report, &text, "--format", "md", "--allow-mismatch"), 0);
+	lacks(text, "most of the others");
+	free(text);
+}
 
 /* The arms differ in more than the mechanism: what it cannot have done is not said to be its work. */
 static void test_no_more_than_deferral_explains(void **state)
@@ -487,10 +523,10 @@ int main(void)
 		WORLD_TEST(test_histograms_are_added), WORLD_TEST(test_coarse_counts_stay_coarse),
 		WORLD_TEST(test_interrupts_by_cpu), WORLD_TEST(test_headline), WORLD_TEST(test_belief),
 		WORLD_TEST(test_belief_of_drift_and_of_one),
-		cmocka_unit_test(test_axes_have_units), cmocka_unit_test(test_one_bad_plot),
+		cmocka_unit_test(test_detectable), cmocka_unit_test(test_axes_have_units), cmocka_unit_test(test_one_bad_plot),
 		cmocka_unit_test(test_long_and_hostile_labels),
 		WORLD_TEST(test_all_parts_in_order), WORLD_TEST(test_json_has_the_details),
-		WORLD_TEST(test_no_more_than_deferral_explains),
+		WORLD_TEST(test_no_more_than_deferral_explains), WORLD_TEST(test_refusals_worth_telling),
 		WORLD_TEST(test_held_memory_needs_the_page_size), WORLD_TEST(test_losers_are_told), WORLD_TEST(test_published_beside_deferral_only),
 		WORLD_TEST(test_factors_have_intervals_of_factors), WORLD_TEST(test_one_figure_each),
 	};
