@@ -177,13 +177,21 @@ static int source__prepare(struct source *s)
 
 /* --- merging ---------------------------------------------------------------------------------- */
 
+/* Of a bar, for each source: some are larger than others, but who knows before they are opened. */
+#define SOURCE_STEPS	1000
+
+static int copy_error(struct store *out, const struct source *s)
+{
+	err__print("%s: adding the runs of %s: %s; nothing of it was added, see whether the disk is full",
+		   out->path, s->name, sqlite3_errmsg(out->db));
+	return -EIO;
+}
+
 static int run_sql(struct store *out, const struct source *s, const char *sql)
 {
 	if (sqlite3_exec(out->db, sql, NULL, NULL, NULL) == SQLITE_OK)
 		return 0;
-	err__print("%s: adding the runs of %s: %s; nothing of it was added, see whether the disk is full",
-		   out->path, s->name, sqlite3_errmsg(out->db));
-	return -EIO;
+	return copy_error(out, s);
 }
 
 /* "a", "b", "c": the columns of a table but one; NULL without memory. */
@@ -203,37 +211,81 @@ static char *columns(struct store *out, const char *table, const char *except)
 	return list;
 }
 
-/* Rows of the fresh runs, in one table. */
-static int copy_table(struct store *out, const struct source *s, const char *table)
+/* Copies a run's rows of one table: ?1 is the run there, ?2 here. */
+static int prepare_copy(struct store *out, const struct source *s, const char *table,
+			sqlite3_stmt **stmt)
 {
-	bool is_run = !strcmp(table, "run");
-	const char *key = is_run ? "id" : "run_id";
+	const char *key = !strcmp(table, "run") ? "id" : "run_id";
 	char *list = columns(out, table, key), *sql;
-	int err;
+	int err = -ENOMEM;
 
-	sql = list ? sqlite3_mprintf("INSERT INTO main.\"%w\" (%s, %s) SELECT new_id, %s FROM "
-				     "src.\"%w\" JOIN temp.fresh ON old_id = %s", table, key, list,
-				     list, table, key) : NULL;
-	err = sql ? run_sql(out, s, sql) : -ENOMEM;
+	sql = list ? sqlite3_mprintf("INSERT INTO main.\"%w\" (%s, %s) SELECT ?2, %s FROM "
+				     "src.\"%w\" WHERE %s = ?1", table, key, list, list, table,
+				     key) : NULL;
+	if (sql)
+		err = sqlite3_prepare_v2(out->db, sql, -1, stmt, NULL) == SQLITE_OK ? 0 :
+		      copy_error(out, s);
 	sqlite3_free(sql);
 	sqlite3_free(list);
 	return err;
 }
 
-/* Every table that has rows of runs; which comes first does not matter, keys are looked at in the end. */
-static int copy_tables(struct store *out, const struct source *s)
+#define MAX_TABLES	32
+
+/*
+ * Every table that has rows of runs; which comes first does not matter, keys are looked at in the
+ * end. Returns how many, or an error.
+ */
+static int prepare_copies(struct store *out, const struct source *s, sqlite3_stmt **copy)
 {
 	static const char tables[] =
-		"SELECT m.name FROM main.sqlite_schema m JOIN pragma_table_info(m.name) c "
-		"WHERE m.type = 'table' AND c.name = 'run_id'";
+		"SELECT 'run' UNION ALL SELECT m.name FROM main.sqlite_schema m "
+		"JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'run_id'";
 	sqlite3_stmt *stmt = NULL;
-	int err = copy_table(out, s, "run");
+	int err = 0, nr = 0;
 
-	if (!err && sqlite3_prepare_v2(out->db, tables, -1, &stmt, NULL) != SQLITE_OK)
-		err = -EIO;
-	while (!err && sqlite3_step(stmt) == SQLITE_ROW)
-		err = copy_table(out, s, (const char *)sqlite3_column_text(stmt, 0));
+	if (sqlite3_prepare_v2(out->db, tables, -1, &stmt, NULL) != SQLITE_OK)
+		return copy_error(out, s);
+	while (!err && nr < MAX_TABLES && sqlite3_step(stmt) == SQLITE_ROW)
+		err = prepare_copy(out, s, (const char *)sqlite3_column_text(stmt, 0), &copy[nr++]);
 	sqlite3_finalize(stmt);
+	return err ? err : nr;
+}
+
+static int copy_run(struct store *out, const struct source *s, sqlite3_stmt *const *copy, int nr,
+		    const int64_t id[2])
+{
+	for (int i = 0; i < nr; i++) {
+		sqlite3_bind_int64(copy[i], 1, id[0]);
+		sqlite3_bind_int64(copy[i], 2, id[1]);
+		if (sqlite3_step(copy[i]) != SQLITE_DONE)
+			return copy_error(out, s);
+		sqlite3_reset(copy[i]);
+	}
+	return 0;
+}
+
+/* Run by run, so that one can say how far it is: most of a database is events, in one table. */
+static int copy_runs(struct store *out, const struct source *s, struct progress *bar, int64_t runs)
+{
+	uint64_t before = bar->done, n = 0;
+	sqlite3_stmt *copy[MAX_TABLES] = { NULL }, *fresh = NULL;
+	int nr = prepare_copies(out, s, copy), err = nr < 0 ? nr : 0, rc = SQLITE_DONE;
+
+	if (!err && sqlite3_prepare_v2(out->db, "SELECT old_id, new_id FROM temp.fresh", -1, &fresh,
+				       NULL) != SQLITE_OK)
+		err = copy_error(out, s);
+	while (!err && (rc = sqlite3_step(fresh)) == SQLITE_ROW) {
+		int64_t id[2] = { sqlite3_column_int64(fresh, 0), sqlite3_column_int64(fresh, 1) };
+
+		err = copy_run(out, s, copy, nr, id);
+		progress__set(bar, before + ++n * SOURCE_STEPS / (uint64_t)runs);
+	}
+	if (!err && rc != SQLITE_DONE)
+		err = copy_error(out, s);
+	sqlite3_finalize(fresh);
+	for (int i = 0; i < MAX_TABLES; i++)
+		sqlite3_finalize(copy[i]);
 	return err;
 }
 
@@ -261,11 +313,11 @@ static int merge_source(struct store *out, const struct source *s, struct progre
 	err = store__begin(out);
 	if (!err)
 		err = run_sql(out, s, choose);
-	if (!err)
-		err = copy_tables(out, s);
 	if (!err && (pragma_int(out->db, "SELECT count(*) FROM temp.fresh", &added) != SQLITE_OK ||
 		     pragma_int(out->db, "SELECT count(*) FROM src.run", &all) != SQLITE_OK))
-		err = -EIO;
+		err = copy_error(out, s);
+	if (!err)
+		err = copy_runs(out, s, bar, added);
 	if (!err)
 		err = store__commit(out);
 	progress__hide(bar);
@@ -294,7 +346,8 @@ static int merge_all(const struct merge_options *o)
 
 	if (store__open(&out, o->output))
 		return EXIT_TOOL;
-	progress__begin(&bar, "merging", (uint64_t)o->nr);
+	progress__begin(&bar, "merging", (uint64_t)o->nr * SOURCE_STEPS);
+	sqlite3_progress_handler(out.db, PROGRESS__SQL_OPS, progress__again, &bar);
 	for (i = 0; !err && i < o->nr; i++) {
 		struct source s = { .name = o->input[i] };
 
@@ -303,7 +356,7 @@ static int merge_all(const struct merge_options *o)
 			err = -EINVAL;
 			break;
 		}
-		progress__set(&bar, (uint64_t)i);
+		progress__set(&bar, (uint64_t)i * SOURCE_STEPS);
 		err = source__prepare(&s);
 		if (!err)
 			err = merge_source(&out, &s, &bar);

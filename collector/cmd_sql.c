@@ -12,6 +12,7 @@
 #include "collector/err.h"
 #include "collector/events_vtab.h"
 #include "collector/store.h"
+#include "collector/term.h"
 
 struct sql_options {
 	const char *db, *separator, *query;
@@ -181,14 +182,22 @@ static int sql__statement(const struct sql_options *o, sqlite3 *db, const char *
 			  const char **rest)
 {
 	sqlite3_stmt *stmt = NULL;
+	struct progress bar;
 	int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, rest);
+
+	progress__begin(&bar, "querying", 0);
+	sqlite3_progress_handler(db, PROGRESS__SQL_OPS, progress__again, &bar);
 
 	if (rc == SQLITE_OK && stmt) {
 		if (o->header && sqlite3_column_count(stmt))
 			print_header(o, stmt);
-		while ((rc = sqlite3_step(stmt)) == SQLITE_ROW && !ferror(stdout))
+		while ((rc = sqlite3_step(stmt)) == SQLITE_ROW && !ferror(stdout)) {
+			progress__hide(&bar);
 			print_row(o, stmt);
+		}
 	}
+	progress__end(&bar);
+	sqlite3_progress_handler(db, 0, NULL, NULL);
 	if (rc != SQLITE_OK && rc != SQLITE_DONE && rc != SQLITE_ROW)
 		rc = sql__error(db, o->db);
 	else

@@ -121,6 +121,14 @@ void progress__set(struct progress *p, uint64_t done)
 		progress__draw(p, now);
 }
 
+int progress__again(void *p)
+{
+	struct progress *bar = p;
+
+	progress__set(bar, bar->done);
+	return 0;
+}
+
 void progress__hide(struct progress *p)
 {
 	if (!p || !p->drawn)

@@ -35,6 +35,9 @@ struct progress {
 void progress__begin(struct progress *p, const char *what, uint64_t total);
 /* So much of the total is done; cheap enough for every step. NULL is no bar. */
 void progress__set(struct progress *p, uint64_t done);
+/* No further than before, but time has passed: of the type of sqlite3_progress_handler(). */
+#define PROGRESS__SQL_OPS	200000		/* how often: some ten times a second */
+int progress__again(void *p);
 void progress__hide(struct progress *p);
 void progress__end(struct progress *p);
 

@@ -121,6 +121,24 @@ is "and is wiped in the end" "" "$(tr '\r' '\n' < screen | tail -n 1 | tr -d ' '
 PATH=$WORK/slow:$PATH "$MIGRC" report -d plain.db -o slow.html > out 2> err
 is "no bar in a pipe" 0 "$(wc -c < err)"
 
+# Databases that take their time: one that has to be worked out row by row, and a question of that kind.
+count() {
+	echo "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < $1) SELECT max(n) FROM c"
+}
+cp plain.db source.db
+sqlite3 source.db "DROP TABLE run_label; CREATE VIEW run_label AS SELECT id AS run_id, 'long' AS key,
+	CAST(($(count "500000 + run.id * 0")) AS TEXT) AS value FROM run"
+is "a source that takes its time" 0 $?
+script -qec "stty cols 80; $MIGRC merge -o merged.db source.db" /dev/null < /dev/null > screen 2>&1
+tr '\r' '\n' < screen > lines
+is "merge: run by run" 1 "$(grep -cE 'merging: \[#*\.*\] *[0-9]+ %, [0-9]+ (s|min) left' lines | sed 's/[1-9][0-9]*/1/')"
+is "merge: its words have a line of their own" 1 "$(grep -cx 'source.db: 18 runs added, 0 there already' lines)"
+is "merge: and all is there" "18|500000" "$(sqlite3 merged.db "SELECT count(*), min(value) FROM run_label WHERE key = 'long'")"
+script -qec "stty cols 80; $MIGRC sql -d plain.db \"$(count 8000000)\"" /dev/null < /dev/null > screen 2>&1
+tr '\r' '\n' < screen > lines
+is "sql: how long it has taken" 1 "$(grep -cE '^querying: [0-9]+ s' lines | sed 's/[1-9][0-9]*/1/')"
+is "sql: the answer has a line of its own" 1 "$(grep -cx 8000000 lines)"
+
 "$MIGRC" record -o bars.db --missing-probes=warn --interval 0 --workload slow -- sleep 1 > out 2> err
 if [ $? -eq 5 ]; then
 	echo "skipped: record is not permitted here"

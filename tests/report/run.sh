@@ -3,8 +3,8 @@
 #
 # run.sh [-i] [-k DIR]: reports of invented experiments, looked at in a browser: on a phone and on a desk,
 # light and dark. look.js says what is looked for; every check is also given a page that it must
-# object to. They are printed, too. -i installs a browser, tidy and pdftotext where there are none; -k keeps the pages and pictures of
-# them in DIR, for eyes. Needs build/migrc.
+# object to. They are printed, too. -i installs a browser, tidy and pdftotext where there are none; -k keeps
+# the pages and pictures of them in DIR, for eyes. Needs build/migrc.
 
 # shellcheck source=../lab/lib.sh
 . "$(dirname "$0")/../lab/lib.sh"
