@@ -4,35 +4,31 @@
  *
  * Two programs never write the same field, and the kernel does not run a program inside itself on
  * one CPU (it skips and counts that: recursion_misses, which user space reads), so plain additions
- * to per-CPU values lose nothing.
+ * to a CPU's own values lose nothing.
+ *
+ * What is on the way of every event is kept short: two look-ups (this CPU's values, the task's
+ * slot), both of them inlined, and the clock. What is rare is in functions of its own, so that it
+ * takes no registers from the rest.
  */
 #ifndef MIGRC_ACCOUNT_BPF_H
 #define MIGRC_ACCOUNT_BPF_H
 
 /*
+ * One value for each CPU, all in it: what user space tells, what is counted, all histograms. An array
+ * by the number of the CPU and not a per-CPU one: user space maps it, so that it can say when to
+ * begin without writing over counters, and a value may be larger than a per-CPU one's 32 KiB.
+ * User space sets the number of CPUs.
+ *
  * No global variables: libbpf asks whether the kernel has them by loading a socket filter, which a
- * kernel without CONFIG_NET refuses. An array's only value does as well; its look-up is inlined.
+ * kernel without CONFIG_NET refuses.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct config);
-} config SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct counters);
-} counters SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, NR_HISTS);
-	__type(key, __u32);
-	__type(value, struct hist);
-} hists SEC(".maps");
+	__type(value, struct of_cpu);
+} cpus SEC(".maps");
 
 /*
  * What tasks are in the midst of. An array that is searched by hand, from a hash of the thread id
@@ -68,25 +64,22 @@ struct {
 	__uint(max_entries, 4096);	/* user space sets the size where events are wanted */
 } ring SEC(".maps");
 
-static __always_inline const struct config *get_config(void)
-{
-	__u32 zero = 0;
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
 
-	return bpf_map_lookup_elem(&config, &zero);
+static __always_inline struct of_cpu *this_cpu(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&cpus, &cpu);
 }
 
-static __always_inline bool recording(void)
+/* The same if it is to be counted, else NULL. */
+static __always_inline struct of_cpu *recording_cpu(void)
 {
-	const struct config *cfg = get_config();
+	struct of_cpu *c = this_cpu();
 
-	return cfg && cfg->recording;
-}
-
-static __always_inline struct counters *this_counters(void)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&counters, &zero);
+	return c && c->config.recording ? c : 0;
 }
 
 /*
@@ -140,49 +133,69 @@ static __noinline int split__add(__u32 id, __u64 value, __u64 n, __u32 by)
 	return 0;
 }
 
-/* n times the same value, seen by probe. */
-static __always_inline void hist__add_n(const struct config *cfg, struct counters *c, __u32 probe,
-					__u32 id, __u64 value, __u64 n)
+/* The bin of a value that is not below 2^18. */
+static __noinline __u64 bin__of_large(__u64 value)
 {
-	struct hist *h = bpf_map_lookup_elem(&hists, &id);
-	__u64 bin;
+	return loglin_bin(value, HIST_SUB_BITS);
+}
 
-	if (!h)
-		return;
-	bin = loglin_bin(value, HIST_SUB_BITS);
+/*
+ * loglin_bin() by a table of the bins of values below 2^8, as they take 20 instructions less: a value
+ * of n more bits, without these, is in the bin that is n times 2^k before.
+ */
+static __always_inline __u64 bin__of(const struct of_cpu *c, __u64 value)
+{
+	if (value < 1 << 8)
+		return c->bin[value];
+	if (value < 1 << 13)
+		return c->bin[value >> 5] + (5 << HIST_SUB_BITS);
+	if (value < 1 << 18)
+		return c->bin[value >> 10] + (10 << HIST_SUB_BITS);
+	return bin__of_large(value);
+}
+
+/*
+ * n times the same value, seen by probe, into the id-th histogram from the first on. The number of
+ * values is the sum of the bins, which user space makes.
+ */
+static __always_inline void hist__add_n(struct of_cpu *c, __u32 probe, __u32 first, __u64 id,
+					__u64 value, __u64 n)
+{
+	struct hist *h = &c->hist[first] + id;
+	__u64 bin = bin__of(c, value);
+
 	/* One register for the check and for the use, or the verifier does not connect them. */
 	asm volatile("" : "+r"(bin));
 	if (bin >= HIST_BINS)
 		return;
 	h->bin[bin] += n;
-	h->total += n;
 	h->sum += value * n;
 	if (value > h->max)
 		h->max = value;
-	if (cfg->by && split__add(id, value, n, cfg->by))
-		c->probe[probe].by_full++;
+	if (c->config.by && split__add(first + id, value, n, c->config.by))
+		c->n.probe[probe].by_full++;
 }
 
-static __always_inline void hist__add(const struct config *cfg, struct counters *c, __u32 probe,
-				      __u32 id, __u64 value)
+static __always_inline void hist__add(struct of_cpu *c, __u32 probe, __u32 id, __u64 value)
 {
-	hist__add_n(cfg, c, probe, id, value, 1);
+	hist__add_n(c, probe, id, 0, value, 1);
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
 
 /* One event seen by probe id: count it and, where asked for, submit it. No wake-up: it would be an
  * IPI on the CPU at hand, in the midst of what is being counted. */
-static __always_inline void probe__event(const struct config *cfg, struct counters *c, __u32 id,
-					 __u64 t_ns, __u64 a, __u64 b, __u64 d_c, __u64 d_d)
+static __always_inline void probe__event(struct of_cpu *cpu, __u32 id, __u64 t_ns, __u64 a, __u64 b,
+					 __u64 c, __u64 d)
 {
-	struct probe_count *p = &c->probe[id];
+	struct probe_count *p = &cpu->n.probe[id];
+	__u32 every = cpu->config.event_every;
 	struct event *e;
 
 	p->seen++;
-	if (!cfg->event_every)
+	if (likely(!every))
 		return;
-	if (cfg->event_every > 1 && p->seen % cfg->event_every) {
+	if (every > 1 && p->seen % every) {
 		p->skipped++;
 		return;
 	}
@@ -198,8 +211,8 @@ static __always_inline void probe__event(const struct config *cfg, struct counte
 	e->pad = 0;
 	e->a = a;
 	e->b = b;
-	e->c = d_c;
-	e->d = d_d;
+	e->c = c;
+	e->d = d;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 	p->submitted++;
 }
@@ -218,18 +231,13 @@ static __always_inline struct task_slot *slot__at(__u32 owner, __u32 try)
 	return bpf_map_lookup_elem(&slots, &at);
 }
 
-/*
- * The task's slot, or NULL. Nearly always its first place: it has to look at the others only where a
- * task has had to go there, of whatever number with the same first place.
- */
-static __always_inline struct task_slot *slot__find(__u32 owner)
+/* The task's slot where it is not the first of its places, home, which others than it have: or NULL. */
+static __noinline struct task_slot *slot__find_on(__u32 owner)
 {
 	struct task_slot *home = slot__at(owner, 0), *s;
 	__u32 try;
 
-	if (!home || home->owner == owner)
-		return home;
-	if (!home->gone_on)
+	if (!home || !home->gone_on)
 		return 0;
 #pragma unroll
 	for (try = 1; try < SLOT_TRIES; try++) {
@@ -238,6 +246,19 @@ static __always_inline struct task_slot *slot__find(__u32 owner)
 			return s;
 	}
 	return 0;
+}
+
+/*
+ * The task's slot, or NULL. Nearly always its first place: it has to look at the others only where a
+ * task has had to go there, of whatever number with the same first place.
+ */
+static __always_inline struct task_slot *slot__find(__u32 owner)
+{
+	struct task_slot *s = slot__at(owner, 0);
+
+	if (!s || likely(s->owner == owner))
+		return s;
+	return slot__find_on(owner);
 }
 
 /*
@@ -261,8 +282,8 @@ static __always_inline bool slot__claim(struct task_slot *s, struct task_slot *h
 	return false;
 }
 
-/* The task's slot, or a free one made its own. NULL: all that it may have are taken. */
-static __always_inline struct task_slot *slot__get(__u32 owner)
+/* Its slot, or a free one made its own, of all its places. NULL: all are taken. */
+static __noinline struct task_slot *slot__get_any(__u32 owner)
 {
 	struct task_slot *s = slot__find(owner), *home;
 	__u32 try;
@@ -283,86 +304,139 @@ static __always_inline struct task_slot *slot__get(__u32 owner)
 	return 0;
 }
 
-/* The call is over. Nothing of the slot may be used behind this. */
-static __always_inline void slot__end(struct task_slot *s, struct call *call)
+/* The same, at once if the first place is its own, or free and none has gone on from there. */
+static __always_inline struct task_slot *slot__get(__u32 owner)
 {
-	__u32 place = s->place, owner = s->owner;
+	struct task_slot *s = slot__at(owner, 0);
+
+	if (!s || likely(s->owner == owner))
+		return s;
+	if (!s->gone_on && slot__claim(s, s, owner, 0))
+		return s;
+	return slot__get_any(owner);
+}
+
+static __noinline int slot__come_back(__u32 owner)
+{
+	struct task_slot *home = slot__at(owner, 0);
+
+	if (home)
+		__sync_fetch_and_add(&home->gone_on, -1);
+	return 0;
+}
+
+/* The calls that tell on whose behalf the task is then. */
+#define GIVE_CLASS \
+	(1U << PROBE_MIGRATE_PAGES | 1U << PROBE_WP_FAULT | 1U << PROBE_MUNMAP | \
+	 1U << PROBE_DIRECT_RECLAIM | 1U << PROBE_MEMCG_RECLAIM | 1U << PROBE_MIGRC_RELEASE)
+#define gives_class(id)	(GIVE_CLASS & 1U << (id))
+
+/* The call is over. Nothing of the slot may be used behind this. */
+static __always_inline void slot__end(struct task_slot *s, __u32 id)
+{
+	struct call *call = &s->call[id];
+	__u32 place, owner;
 
 	call->t_ns = 0;
-	s->class = call->outer_class;
+	if (gives_class(id))
+		s->class = call->outer_class;
 	if (--s->active)
 		return;
+	place = s->place;
+	owner = s->owner;
 	*(volatile __u32 *)&s->owner = 0;
-	if (!place)
-		return;
-	s = slot__at(owner, 0);
-	if (s)
-		__sync_fetch_and_add(&s->gone_on, -1);
+	if (place)
+		slot__come_back(owner);
 }
 
 /* Slack between where the entry and the return of a call are on the stack (kretprobe: one word). */
 #define FRAME_SLACK	32
 
 /*
- * Note the start of a call, with the task's class from then on; CLASS_OTHER leaves it. Returns the
- * slot if the call was noted as the outermost of its function.
+ * Another call of the function by the same task has not been seen to return: is this one inside it?
  *
  * A call of the same task inside another (migrate_pages() whose target's allocation reclaims by
  * demotion) is counted and not timed: its time is part of the outer one's. It lies deeper on the
  * stack; a call that does not has overtaken one whose return was never seen (its program was
  * skipped, or a kretprobe was out of instances).
  */
-static __always_inline struct task_slot *call__enter(__u32 id, __u64 frame, __u64 a, __u64 b,
+static __noinline int call__is_inside(struct call *call, struct probe_count *p, __u64 frame)
+{
+	if (!frame || frame + FRAME_SLACK < call->frame) {
+		call->depth++;
+		p->nested++;
+		return 1;
+	}
+	p->no_exit += 1 + call->depth;
+	call->depth = 0;
+	return 0;
+}
+
+/*
+ * Note the start of a call, with the task's class from then on if it gives one. Returns the slot
+ * if the call was noted as the outermost of its function.
+ */
+static __always_inline struct task_slot *call__enter(struct of_cpu *c, __u32 id, __u64 frame, __u64 a,
 						     __u32 class)
 {
-	struct counters *c = this_counters();
-	struct task_slot *s;
+	struct task_slot *s = slot__get(this_owner());
+	struct probe_count *p = &c->n.probe[id];
 	struct call *call;
 
-	if (!c)
-		return 0;
-	s = slot__get(this_owner());
 	if (!s) {
-		c->probe[id].maps_full++;
+		p->maps_full++;
 		return 0;
 	}
 	call = &s->call[id];
-	c->probe[id].entries++;
-	if (!call->t_ns) {
+	p->entries++;
+	if (likely(!call->t_ns)) {
 		s->active++;
-		call->outer_class = s->class;
-	} else if (!frame || frame + FRAME_SLACK < call->frame) {
-		call->depth++;
-		c->probe[id].nested++;
+		if (gives_class(id))
+			call->outer_class = s->class;
+	} else if (call__is_inside(call, p, frame)) {
 		return 0;
-	} else {
-		c->probe[id].no_exit += 1 + call->depth;
 	}
-	if (class)
+	if (gives_class(id))
 		s->class = class;
 	call->frame = frame;
 	call->a = a;
-	call->b = b;
-	call->depth = 0;
 	call->t_ns = bpf_ktime_get_ns();
 	return s;
 }
 
-/* A return that is not that of the call noted: of one inside it, or of one that was not noted. */
-static __always_inline void call__exit_other(struct probe_count *p, struct task_slot *s,
-					     struct call *call, __u64 frame)
+/* A return without a start counts only if the start was to be counted. */
+static __always_inline void call__unmatched(struct of_cpu *c, struct probe_count *p)
 {
-	if (frame < call->frame && call->depth) {
+	if (c->config.recording)
+		p->unmatched++;
+}
+
+/*
+ * A return that is not simply that of the call noted: of one inside it, or of one that was not noted,
+ * or the call noted has had others inside it. True: it is that of the call noted.
+ */
+static __noinline int call__exit_odd(struct of_cpu *c, struct task_slot *s, __u32 id, __u64 frame)
+{
+	struct probe_count *p = &c->n.probe[id];
+	struct call *call = &s->call[id];
+
+	if (call->depth && (!frame || frame + FRAME_SLACK < call->frame)) {
 		call->depth--;
 		p->exits++;
-		return;
+		return 0;
 	}
-	if (recording())
-		p->unmatched++;
+	if (!frame || (frame + FRAME_SLACK >= call->frame && frame <= call->frame + FRAME_SLACK)) {
+		p->no_exit_late += call->depth;
+		call->depth = 0;
+		return 1;
+	}
+	call__unmatched(c, p);
 	if (frame > call->frame) {
 		p->no_exit_late += 1 + call->depth;
-		slot__end(s, call);
+		call->depth = 0;
+		slot__end(s, id);
 	}
+	return 0;
 }
 
 /*
@@ -370,38 +444,31 @@ static __always_inline void call__exit_other(struct probe_count *p, struct task_
  * caller ends it by slot__end(). Returns are matched after the run has ended too, so that what is
  * left in the slots is what is still in flight.
  */
-static __always_inline struct task_slot *call__exit(__u32 id, __u64 frame, struct counters *c,
+static __always_inline struct task_slot *call__exit(struct of_cpu *c, __u32 id, __u64 frame,
 						    __u64 *now, __u64 *ns)
 {
 	struct task_slot *s = slot__find(this_owner());
-	struct probe_count *p = &c->probe[id];
+	struct probe_count *p = &c->n.probe[id];
 	struct call *call;
+	__u64 start;
 
 	if (!s || !s->call[id].t_ns) {
-		if (recording())
-			p->unmatched++;
+		call__unmatched(c, p);
 		return 0;
 	}
 	call = &s->call[id];
-	if (frame && (frame + FRAME_SLACK < call->frame || frame > call->frame + FRAME_SLACK)) {
-		call__exit_other(p, s, call, frame);
+	if ((frame != call->frame || call->depth) &&
+	    !call__exit_odd(c, s, id, frame))
 		return 0;
-	}
-	p->exits++;
-	if (call->depth) {
-		if (!frame) {
-			call->depth--;
-			return 0;
-		}
-		p->no_exit_late += call->depth;
-	}
+	start = call->t_ns;
 	*now = bpf_ktime_get_ns();
-	if (*now < call->t_ns) {
+	if (unlikely(*now < start)) {
 		p->clock_backwards++;
-		slot__end(s, call);
+		p->exits++;
+		slot__end(s, id);
 		return 0;
 	}
-	*ns = *now - call->t_ns;
+	*ns = *now - start;
 	return s;
 }
 

@@ -83,7 +83,7 @@ enum hist_id {
 };
 
 struct hist {
-	ev_u64 total;		/* number of values: the sum of the bins */
+	ev_u64 total;		/* number of values: the sum of the bins; not kept by CPU */
 	ev_u64 sum;
 	ev_u64 max;
 	ev_u64 bin[HIST_BINS];
@@ -120,7 +120,7 @@ struct probe_count {
 	ev_u64 mask_error;	/* CPU masks that could not be read: not binned */
 	ev_u64 no_exit;		/* noted starts whose return was never seen, found at the next start */
 	ev_u64 entry_pad;
-	ev_u64 exits;		/* returns that met their start */
+	ev_u64 exits;		/* returns that met their start; in the maps without those seen */
 	ev_u64 unmatched;	/* returns without a start: the call began before the run */
 	ev_u64 no_exit_late;	/* as no_exit, found at the return of another call */
 	ev_u64 clock_backwards;	/* end before start: not binned */
@@ -132,7 +132,7 @@ struct probe_count {
 	ev_u64 exit_pad;
 };
 
-/* All counters of one CPU; the only value of a per-CPU array. */
+/* All counters of one CPU. */
 struct counters {
 	struct probe_count probe[NR_PROBES];
 	ev_u64 migrate_calls[NR_MIGRATE_REASONS];
@@ -152,11 +152,21 @@ struct counters {
 	ev_u64 refused[NR_REFUSALS];
 };
 
+#define SMALL_VALUES	256	/* values whose bins are in a table */
+
+/* All that one CPU has of its own: no two share a cache line. */
+struct of_cpu {
+	struct config config;
+	unsigned char bin[SMALL_VALUES];	/* loglin_bin() of its index */
+	struct counters n;
+	struct hist hist[NR_HISTS];
+} __attribute__((aligned(64)));
+
 /* A call under way. */
 struct call {
 	ev_u64 t_ns;		/* its start; 0: none */
 	ev_u64 frame;		/* where on the stack; 0: not known */
-	ev_u64 a, b;		/* arguments that the return needs */
+	ev_u64 a;		/* an argument that the return needs */
 	ev_u32 depth;		/* calls of the same function by the same task inside it */
 	ev_u32 outer_class;	/* the task's class before it */
 };
@@ -195,8 +205,9 @@ _Static_assert(sizeof(struct by_key) == 24, "struct by_key: no holes");
 _Static_assert(sizeof(struct probe_count) == 16 * 8, "struct probe_count: no holes");
 _Static_assert(sizeof(struct counters) == NR_PROBES * 128 + (6 * 16 + 4 + 8 + 14 + 1 + 4 * 16) * 8,
 	       "struct counters: no holes");
-_Static_assert(sizeof(struct call) == 40, "struct call: no holes");
-_Static_assert(sizeof(struct task_slot) == 56 + NR_PROBES * 40, "struct task_slot: no holes");
+_Static_assert(sizeof(struct of_cpu) % 64 == 0, "struct of_cpu: whole cache lines");
+_Static_assert(sizeof(struct call) == 32, "struct call: no holes");
+_Static_assert(sizeof(struct task_slot) == 56 + NR_PROBES * 32, "struct task_slot: no holes");
 _Static_assert(sizeof(struct event) == 56, "struct event: no holes");
 
 #endif /* MIGRC_EVENTS_H */

@@ -30,26 +30,21 @@ char LICENSE[] SEC("license") = "GPL";
 #define TYPED			true
 #endif
 
-/* The common exit: bin the duration and pass on duration and arguments. */
+/* The common exit: bin the duration and pass on duration and argument. */
 static __always_inline int call__exit_simple(__u32 id, __u64 frame, __u32 hist)
 {
-	const struct config *cfg = get_config();
-	struct counters *c = this_counters();
+	struct of_cpu *c = this_cpu();
 	struct task_slot *s;
-	struct call *call;
-	__u64 now, ns, a, b;
+	__u64 now, ns;
 
-	if (!cfg || !c)
+	if (!c)
 		return 0;
-	s = call__exit(id, frame, c, &now, &ns);
+	s = call__exit(c, id, frame, &now, &ns);
 	if (!s)
 		return 0;
-	call = &s->call[id];
-	a = call->a;
-	b = call->b;
-	slot__end(s, call);
-	hist__add(cfg, c, id, hist, ns);
-	probe__event(cfg, c, id, now, ns, a, b, 0);
+	hist__add(c, id, hist, ns);
+	probe__event(c, id, now, ns, s->call[id].a, 0, 0);
+	slot__end(s, id);
 	return 0;
 }
 
@@ -73,11 +68,12 @@ EMPTY(migrc_release)
 
 static __always_inline int migrate_pages__enter(__u64 frame, __u64 mode, __u64 reason)
 {
+	struct of_cpu *c = recording_cpu();
 	struct task_slot *s;
 
-	if (!recording())
+	if (!c)
 		return 0;
-	s = call__enter(PROBE_MIGRATE_PAGES, frame, (__u32)reason, (__u32)mode, CLASS_MIGRATION);
+	s = call__enter(c, PROBE_MIGRATE_PAGES, frame, (__u32)reason | mode << 32, CLASS_MIGRATION);
 	if (s) {
 		s->flushes = 0;
 		s->targets = 0;
@@ -88,34 +84,29 @@ static __always_inline int migrate_pages__enter(__u64 frame, __u64 mode, __u64 r
 
 static __always_inline int migrate_pages__exit(__u64 frame)
 {
-	const struct config *cfg = get_config();
-	struct counters *c = this_counters();
-	__u64 now, ns, flushes, targets, pages;
-	__u32 reason, mode;
-	__u64 slot;
+	struct of_cpu *c = this_cpu();
 	struct task_slot *s;
+	__u64 now, ns, slot;
+	__u32 reason, mode;
 
-	if (!cfg || !c)
+	if (!c)
 		return 0;
-	s = call__exit(PROBE_MIGRATE_PAGES, frame, c, &now, &ns);
+	s = call__exit(c, PROBE_MIGRATE_PAGES, frame, &now, &ns);
 	if (!s)
 		return 0;
 	reason = s->call[PROBE_MIGRATE_PAGES].a;
-	mode = s->call[PROBE_MIGRATE_PAGES].b;
-	flushes = s->flushes;
-	targets = s->targets;
-	pages = s->pages;
-	slot__end(s, &s->call[PROBE_MIGRATE_PAGES]);
+	mode = s->call[PROBE_MIGRATE_PAGES].a >> 32;
 	slot = bounded(reason, NR_MIGRATE_REASONS);
-	c->call_ns[slot] += ns;
-	c->call_flushes[slot] += flushes;
-	c->call_targets[slot] += targets;
-	c->call_modes[bounded(mode, NR_MIGRATE_MODES)]++;
-	hist__add(cfg, c, PROBE_MIGRATE_PAGES, HIST_MIGRATE_PAGES_NS, ns);
-	hist__add(cfg, c, PROBE_MIGRATE_PAGES, HIST_MIGRATE_FLUSHES_PER_CALL, flushes);
-	hist__add(cfg, c, PROBE_MIGRATE_PAGES, HIST_MIGRATE_TARGETS_PER_CALL, targets);
-	probe__event(cfg, c, PROBE_MIGRATE_PAGES, now, ns, reason | (__u64)mode << 8, pages,
-		     flushes << 32 | (__u32)targets);
+	c->n.call_ns[slot] += ns;
+	c->n.call_flushes[slot] += s->flushes;
+	c->n.call_targets[slot] += s->targets;
+	c->n.call_modes[bounded(mode, NR_MIGRATE_MODES)]++;
+	hist__add(c, PROBE_MIGRATE_PAGES, HIST_MIGRATE_PAGES_NS, ns);
+	hist__add(c, PROBE_MIGRATE_PAGES, HIST_MIGRATE_FLUSHES_PER_CALL, s->flushes);
+	hist__add(c, PROBE_MIGRATE_PAGES, HIST_MIGRATE_TARGETS_PER_CALL, s->targets);
+	probe__event(c, PROBE_MIGRATE_PAGES, now, ns, reason | (__u64)mode << 8, s->pages,
+		     s->flushes << 32 | (__u32)s->targets);
+	slot__end(s, PROBE_MIGRATE_PAGES);
 	return 0;
 }
 
@@ -157,24 +148,21 @@ int tp_migrate_pages_end(unsigned long long *ctx)
 
 static __always_inline int migrate__count(__u64 succeeded, __u64 failed, __u32 mode, __u32 reason)
 {
-	const struct config *cfg;
-	struct counters *c;
+	struct of_cpu *c = recording_cpu();
 	struct task_slot *s;
 	__u64 slot;
 
-	cfg = get_config();
-	c = this_counters();
-	if (!cfg || !cfg->recording || !c)
+	if (!c)
 		return 0;
 	slot = bounded(reason, NR_MIGRATE_REASONS);
-	c->migrate_calls[slot]++;
-	c->migrate_succeeded[slot] += succeeded;
-	c->migrate_failed[slot] += failed;
+	c->n.migrate_calls[slot]++;
+	c->n.migrate_succeeded[slot] += succeeded;
+	c->n.migrate_failed[slot] += failed;
 	s = slot__find(this_owner());
 	if (s)
 		s->pages += succeeded;
-	hist__add(cfg, c, PROBE_MIGRATE, HIST_MIGRATE_PAGES_PER_CALL, succeeded);
-	probe__event(cfg, c, PROBE_MIGRATE, 0, reason, mode, succeeded, failed);
+	hist__add(c, PROBE_MIGRATE, HIST_MIGRATE_PAGES_PER_CALL, succeeded);
+	probe__event(c, PROBE_MIGRATE, 0, reason, mode, succeeded, failed);
 	return 0;
 }
 
@@ -196,8 +184,10 @@ int tp_migrate(unsigned long long *ctx)
 
 static __always_inline int try_to_migrate__enter(__u64 frame, __u64 flags)
 {
-	if (recording())
-		call__enter(PROBE_TRY_TO_MIGRATE, frame, (__u32)flags, 0, 0);
+	struct of_cpu *c = recording_cpu();
+
+	if (c)
+		call__enter(c, PROBE_TRY_TO_MIGRATE, frame, (__u32)flags, 0);
 	return 0;
 }
 
@@ -248,12 +238,12 @@ static __always_inline __u64 mask__add_word(__u64 sum, __u64 word, __u32 i, __u3
 }
 
 /* The same of a whole mask. UNKNOWN where it is not readable. */
-static __always_inline __u64 mask__count(const struct config *cfg, const char *mask)
+static __always_inline __u64 mask__count(__u32 words, const char *mask)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), i;
 	__u64 sum = 0, word;
 
-	for (i = 0; i < MAX_MASK_WORDS && i < cfg->mask_words; i++) {
+	for (i = 0; i < MAX_MASK_WORDS && i < words; i++) {
 		if (bpf_probe_read_kernel(&word, sizeof(word), mask + i * sizeof(word)))
 			return UNKNOWN;
 		sum = mask__add_word(sum, word, i, cpu);
@@ -267,16 +257,11 @@ static __always_inline __u64 mask__count_word(__u64 word)
 	return mask__add_word(0, word, 0, bpf_get_smp_processor_id());
 }
 
-static __always_inline int flush__enter(__u32 id, __u64 frame, __u64 cpus)
+static __always_inline int flush__enter(struct of_cpu *c, __u32 id, __u64 frame, __u64 cpus)
 {
-	struct counters *c;
-
-	if (cpus == UNKNOWN) {
-		c = this_counters();
-		if (c)
-			c->probe[id].mask_error++;
-	}
-	call__enter(id, frame, cpus, 0, 0);
+	if (cpus == UNKNOWN)
+		c->n.probe[id].mask_error++;
+	call__enter(c, id, frame, cpus, 0);
 	return 0;
 }
 
@@ -299,52 +284,50 @@ static __always_inline __u64 flush__class(__u32 class)
 /* hist: of the first class of this function's durations; its CPUs follow. */
 static __always_inline int flush__exit(__u32 id, __u64 frame, __u32 hist)
 {
-	const struct config *cfg = get_config();
-	struct counters *c = this_counters();
-	struct task_slot *s;
+	struct of_cpu *c = this_cpu();
 	__u64 now, ns, cpus, class;
+	struct task_slot *s;
 
-	if (!cfg || !c)
+	if (!c)
 		return 0;
-	s = call__exit(id, frame, c, &now, &ns);
+	s = call__exit(c, id, frame, &now, &ns);
 	if (!s)
 		return 0;
 	cpus = s->call[id].a;
 	class = flush__class(s->class);
 	s->flushes++;
-	if (cpus != UNKNOWN)
-		s->targets += cpus >> 32;
-	slot__end(s, &s->call[id]);
-	hist__add(cfg, c, id, hist + class, ns);
+	hist__add_n(c, id, hist, class, ns, 1);
 	if (cpus != UNKNOWN) {
+		s->targets += cpus >> 32;
 		if (id == PROBE_TLBBATCH_FLUSH)
-			c->tlbbatch_targets[class] += cpus >> 32;
+			c->n.tlbbatch_targets[class] += cpus >> 32;
 		else
-			c->mm_targets[class] += cpus >> 32;
-		hist__add(cfg, c, id, hist + NR_CLASSES + class, (__u32)cpus);
+			c->n.mm_targets[class] += cpus >> 32;
+		hist__add_n(c, id, hist + NR_CLASSES, class, (__u32)cpus, 1);
+		probe__event(c, id, now, ns, (__u32)cpus, class, cpus >> 32);
+	} else {
+		probe__event(c, id, now, ns, UNKNOWN, class, UNKNOWN);
 	}
-	if (cpus == UNKNOWN)
-		probe__event(cfg, c, id, now, ns, UNKNOWN, class, UNKNOWN);
-	else
-		probe__event(cfg, c, id, now, ns, (__u32)cpus, class, cpus >> 32);
+	slot__end(s, id);
 	return 0;
 }
 
 static __always_inline int tlbbatch_flush__enter(__u64 frame, bool typed,
 						 struct arch_tlbflush_unmap_batch *batch)
 {
-	const struct config *cfg = get_config();
+	struct of_cpu *c = recording_cpu();
 	__u64 cpus = UNKNOWN;
 
-	if (!cfg || !cfg->recording)
+	if (!c)
 		return 0;
 	if (bpf_core_field_exists(batch->cpumask)) {
-		if (typed && cfg->mask_words == 1)
+		if (typed && c->config.mask_words == 1)
 			cpus = mask__count_word(batch->cpumask.bits[0]);
 		else
-			cpus = mask__count(cfg, (void *)__builtin_preserve_access_index(&batch->cpumask));
+			cpus = mask__count(c->config.mask_words,
+					   (void *)__builtin_preserve_access_index(&batch->cpumask));
 	}
-	return flush__enter(PROBE_TLBBATCH_FLUSH, frame, cpus);
+	return flush__enter(c, PROBE_TLBBATCH_FLUSH, frame, cpus);
 }
 
 static __always_inline int tlbbatch_flush__exit(__u64 frame)
@@ -378,18 +361,19 @@ int kretprobe_tlbbatch_flush(struct pt_regs *ctx)
 
 static __always_inline int mm_flush__enter(__u64 frame, bool typed, struct mm_struct *mm)
 {
-	const struct config *cfg = get_config();
+	struct of_cpu *c = recording_cpu();
 	__u64 cpus = UNKNOWN;
 
-	if (!cfg || !cfg->recording)
+	if (!c)
 		return 0;
 	if (bpf_core_field_exists(mm->cpu_bitmap)) {
-		if (typed && cfg->mask_words == 1)
+		if (typed && c->config.mask_words == 1)
 			cpus = mask__count_word(mm->cpu_bitmap[0]);
 		else
-			cpus = mask__count(cfg, (void *)__builtin_preserve_access_index(&mm->cpu_bitmap));
+			cpus = mask__count(c->config.mask_words,
+					   (void *)__builtin_preserve_access_index(&mm->cpu_bitmap));
 	}
-	return flush__enter(PROBE_MM_FLUSH, frame, cpus);
+	return flush__enter(c, PROBE_MM_FLUSH, frame, cpus);
 }
 
 static __always_inline int mm_flush__exit(__u64 frame)
@@ -427,15 +411,12 @@ int tp_tlb_flush(unsigned long long *ctx)
 {
 	__u32 reason = ctx[0];
 	__u64 pages = ctx[1];
-	const struct config *cfg;
-	struct counters *c;
+	struct of_cpu *c = recording_cpu();
 
-	cfg = get_config();
-	c = this_counters();
-	if (!cfg || !cfg->recording || !c)
+	if (!c)
 		return 0;
-	c->tlb_flush[bounded(reason, NR_TLB_REASONS)]++;
-	probe__event(cfg, c, PROBE_TLB_FLUSH, 0, reason, pages, 0, 0);
+	c->n.tlb_flush[bounded(reason, NR_TLB_REASONS)]++;
+	probe__event(c, PROBE_TLB_FLUSH, 0, reason, pages, 0, 0);
 	return 0;
 }
 
@@ -443,11 +424,12 @@ int tp_tlb_flush(unsigned long long *ctx)
 
 static __always_inline int wp_fault__enter(__u64 frame)
 {
+	struct of_cpu *c = recording_cpu();
 	struct task_slot *s;
 
-	if (!recording())
+	if (!c)
 		return 0;
-	s = call__enter(PROBE_WP_FAULT, frame, 0, 0, CLASS_WRITE_FAULT);
+	s = call__enter(c, PROBE_WP_FAULT, frame, 0, CLASS_WRITE_FAULT);
 	if (s)
 		s->waited_ns = 0;
 	return 0;
@@ -455,24 +437,22 @@ static __always_inline int wp_fault__enter(__u64 frame)
 
 static __always_inline int wp_fault__exit(__u64 frame)
 {
-	const struct config *cfg = get_config();
-	struct counters *c = this_counters();
-	__u64 now, ns, waited;
+	struct of_cpu *c = this_cpu();
 	struct task_slot *s;
+	__u64 now, ns;
 
-	if (!cfg || !c)
+	if (!c)
 		return 0;
-	s = call__exit(PROBE_WP_FAULT, frame, c, &now, &ns);
+	s = call__exit(c, PROBE_WP_FAULT, frame, &now, &ns);
 	if (!s)
 		return 0;
-	waited = s->waited_ns;
-	slot__end(s, &s->call[PROBE_WP_FAULT]);
-	hist__add(cfg, c, PROBE_WP_FAULT, HIST_WP_FAULT_NS, ns);
-	if (waited) {
-		c->wp_waited++;
-		hist__add(cfg, c, PROBE_WP_FAULT, HIST_WP_FAULT_WAITED_NS, waited);
+	hist__add(c, PROBE_WP_FAULT, HIST_WP_FAULT_NS, ns);
+	if (s->waited_ns) {
+		c->n.wp_waited++;
+		hist__add(c, PROBE_WP_FAULT, HIST_WP_FAULT_WAITED_NS, s->waited_ns);
 	}
-	probe__event(cfg, c, PROBE_WP_FAULT, now, ns, waited, 0, 0);
+	probe__event(c, PROBE_WP_FAULT, now, ns, s->waited_ns, 0, 0);
+	slot__end(s, PROBE_WP_FAULT);
 	return 0;
 }
 
@@ -504,26 +484,27 @@ int kretprobe_wp_fault(struct pt_regs *ctx)
 
 static __always_inline int munmap__enter(__u64 frame)
 {
-	if (recording())
-		call__enter(PROBE_MUNMAP, frame, 0, 0, CLASS_MUNMAP);
+	struct of_cpu *c = recording_cpu();
+
+	if (c)
+		call__enter(c, PROBE_MUNMAP, frame, 0, CLASS_MUNMAP);
 	return 0;
 }
 
 /* Nothing is binned: the time of unmapping is not what is asked here. */
 static __always_inline int munmap__exit(__u64 frame)
 {
-	const struct config *cfg = get_config();
-	struct counters *c = this_counters();
+	struct of_cpu *c = this_cpu();
 	struct task_slot *s;
 	__u64 now, ns;
 
-	if (!cfg || !c)
+	if (!c)
 		return 0;
-	s = call__exit(PROBE_MUNMAP, frame, c, &now, &ns);
+	s = call__exit(c, PROBE_MUNMAP, frame, &now, &ns);
 	if (!s)
 		return 0;
-	slot__end(s, &s->call[PROBE_MUNMAP]);
-	probe__event(cfg, c, PROBE_MUNMAP, now, ns, 0, 0, 0);
+	probe__event(c, PROBE_MUNMAP, now, ns, 0, 0, 0);
+	slot__end(s, PROBE_MUNMAP);
 	return 0;
 }
 
@@ -555,8 +536,10 @@ int kretprobe_munmap(struct pt_regs *ctx)
 SEC(AT("tp_btf", "/mm_vmscan_direct_reclaim_begin"))
 int tp_direct_reclaim_begin(unsigned long long *ctx)
 {
-	if (recording())
-		call__enter(PROBE_DIRECT_RECLAIM, 0, 0, 0, CLASS_ALLOCATION);
+	struct of_cpu *c = recording_cpu();
+
+	if (c)
+		call__enter(c, PROBE_DIRECT_RECLAIM, 0, 0, CLASS_ALLOCATION);
 	return 0;
 }
 
@@ -569,8 +552,10 @@ int tp_direct_reclaim_end(unsigned long long *ctx)
 SEC(AT("tp_btf", "/mm_vmscan_memcg_reclaim_begin"))
 int tp_memcg_reclaim_begin(unsigned long long *ctx)
 {
-	if (recording())
-		call__enter(PROBE_MEMCG_RECLAIM, 0, 0, 0, CLASS_RECLAIM);
+	struct of_cpu *c = recording_cpu();
+
+	if (c)
+		call__enter(c, PROBE_MEMCG_RECLAIM, 0, 0, CLASS_RECLAIM);
 	return 0;
 }
 
@@ -589,37 +574,37 @@ int tp_memcg_reclaim_end(unsigned long long *ctx)
 
 static __always_inline int migrc_release__enter(__u64 frame, __u32 trigger)
 {
+	struct of_cpu *c = recording_cpu();
 	__u32 class = CLASS_DEFERRAL;
 
-	if (!recording())
+	if (!c)
 		return 0;
 	if (trigger == TRIGGER(MIGRC_BY_FAULT))
 		class = CLASS_WRITE_FAULT;
 	else if (trigger == TRIGGER(MIGRC_BY_ALLOC))
 		class = CLASS_ALLOCATION;
-	call__enter(PROBE_MIGRC_RELEASE, frame, trigger, 0, class);
+	call__enter(c, PROBE_MIGRC_RELEASE, frame, trigger, class);
 	return 0;
 }
 
 static __always_inline int migrc_release__exit(__u64 frame)
 {
-	const struct config *cfg = get_config();
-	struct counters *c = this_counters();
+	struct of_cpu *c = this_cpu();
 	struct task_slot *s;
 	__u64 now, ns, trigger;
 
-	if (!c || !cfg)
+	if (!c)
 		return 0;
-	s = call__exit(PROBE_MIGRC_RELEASE, frame, c, &now, &ns);
+	s = call__exit(c, PROBE_MIGRC_RELEASE, frame, &now, &ns);
 	if (!s)
 		return 0;
 	trigger = s->call[PROBE_MIGRC_RELEASE].a;
-	if (!cfg->wait_traced)
+	if (!c->config.wait_traced)
 		s->waited_ns += ns;
-	slot__end(s, &s->call[PROBE_MIGRC_RELEASE]);
-	c->release_calls[bounded(trigger, NR_TRIGGERS)]++;
-	hist__add(cfg, c, PROBE_MIGRC_RELEASE, HIST_MIGRC_RELEASE_NS, ns);
-	probe__event(cfg, c, PROBE_MIGRC_RELEASE, now, ns, trigger, 0, 0);
+	c->n.release_calls[bounded(trigger, NR_TRIGGERS)]++;
+	hist__add(c, PROBE_MIGRC_RELEASE, HIST_MIGRC_RELEASE_NS, ns);
+	probe__event(c, PROBE_MIGRC_RELEASE, now, ns, trigger, 0, 0);
+	slot__end(s, PROBE_MIGRC_RELEASE);
 	return 0;
 }
 
@@ -653,13 +638,10 @@ int kretprobe_migrc_release(struct pt_regs *ctx)
 SEC(AT("tp_btf", "/migrc_defer"))
 int tp_migrc_defer(unsigned long long *ctx)
 {
-	const struct config *cfg;
-	struct counters *c;
+	struct of_cpu *c = recording_cpu();
 
-	cfg = get_config();
-	c = this_counters();
-	if (cfg && cfg->recording && c)
-		probe__event(cfg, c, PROBE_MIGRC_DEFER, 0, ctx[0], (__u32)ctx[1], ctx[2], 0);
+	if (c)
+		probe__event(c, PROBE_MIGRC_DEFER, 0, ctx[0], (__u32)ctx[1], ctx[2], 0);
 	return 0;
 }
 
@@ -668,15 +650,12 @@ SEC(AT("tp_btf", "/migrc_refuse"))
 int tp_migrc_refuse(unsigned long long *ctx)
 {
 	__u32 why = ctx[2];
-	const struct config *cfg;
-	struct counters *c;
+	struct of_cpu *c = recording_cpu();
 
-	cfg = get_config();
-	c = this_counters();
-	if (!cfg || !cfg->recording || !c)
+	if (!c)
 		return 0;
-	c->refused[bounded(why, NR_REFUSALS)]++;
-	probe__event(cfg, c, PROBE_MIGRC_REFUSE, 0, ctx[0], (__u32)ctx[1], why, 0);
+	c->n.refused[bounded(why, NR_REFUSALS)]++;
+	probe__event(c, PROBE_MIGRC_REFUSE, 0, ctx[0], (__u32)ctx[1], why, 0);
 	return 0;
 }
 
@@ -686,17 +665,14 @@ int tp_migrc_freed(unsigned long long *ctx)
 {
 	__u32 trigger = ctx[0], cpus = ctx[2], age_ms = ctx[3];
 	__u64 folios = ctx[1];
-	const struct config *cfg;
-	struct counters *c;
+	struct of_cpu *c = recording_cpu();
 
-	cfg = get_config();
-	c = this_counters();
-	if (!cfg || !cfg->recording || !c)
+	if (!c)
 		return 0;
-	c->freed[bounded(trigger, NR_TRIGGERS)] += folios;
-	hist__add(cfg, c, PROBE_MIGRC_FREED, HIST_MIGRC_RELEASE_FOLIOS, folios);
-	hist__add_n(cfg, c, PROBE_MIGRC_FREED, HIST_MIGRC_HELD_AGE_MS, age_ms, folios);
-	probe__event(cfg, c, PROBE_MIGRC_FREED, 0, trigger, folios, cpus, age_ms);
+	c->n.freed[bounded(trigger, NR_TRIGGERS)] += folios;
+	hist__add(c, PROBE_MIGRC_FREED, HIST_MIGRC_RELEASE_FOLIOS, folios);
+	hist__add_n(c, PROBE_MIGRC_FREED, HIST_MIGRC_HELD_AGE_MS, 0, age_ms, folios);
+	probe__event(c, PROBE_MIGRC_FREED, 0, trigger, folios, cpus, age_ms);
 	return 0;
 }
 
@@ -707,18 +683,15 @@ int tp_migrc_wait(unsigned long long *ctx)
 	__u32 trigger = ctx[0];
 	__u64 ns = ctx[2];
 	struct task_slot *s;
-	const struct config *cfg;
-	struct counters *c;
+	struct of_cpu *c = recording_cpu();
 
-	cfg = get_config();
-	c = this_counters();
-	if (!cfg || !cfg->recording || !c)
+	if (!c)
 		return 0;
 	s = slot__find(this_owner());
 	if (s)
 		s->waited_ns += ns;
-	c->waits[bounded(trigger, NR_TRIGGERS)]++;
-	hist__add(cfg, c, PROBE_MIGRC_WAIT, HIST_MIGRC_WAIT_NS, ns);
-	probe__event(cfg, c, PROBE_MIGRC_WAIT, 0, trigger, ctx[1], ns, 0);
+	c->n.waits[bounded(trigger, NR_TRIGGERS)]++;
+	hist__add(c, PROBE_MIGRC_WAIT, HIST_MIGRC_WAIT_NS, ns);
+	probe__event(c, PROBE_MIGRC_WAIT, 0, trigger, ctx[1], ns, 0);
 	return 0;
 }

@@ -141,14 +141,12 @@ static int run__switch(struct run *r, bool on)
 	counters__fold();
 	if (on) {
 		vmstat__read_one("pgmigrate_success", &other);
-		err = probes__record(r->probes, true);
-		if (!err)
-			err = counters__read(&r->before);
+		probes__record(r->probes, true);
+		err = counters__read(&r->before);
 		r->edge_migrated += migrated(&r->before) - other;
 	} else {
 		err = counters__read(&r->after);
-		if (!err)
-			err = probes__record(r->probes, false);
+		probes__record(r->probes, false);
 		vmstat__read_one("pgmigrate_success", &other);
 		r->edge_migrated += other - migrated(&r->after);
 	}

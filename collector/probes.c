@@ -34,33 +34,53 @@ keep_warning(enum libbpf_print_level level, const char *format, va_list ap)
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
-static int probes__configure(struct probes *p)
+static void probes__configure(struct probes *p)
 {
-	__u32 zero = 0;
+	int cpu;
 
-	return bpf_map__update_elem(p->maps->maps.config, &zero, sizeof(zero), &p->config,
-				    sizeof(p->config), BPF_ANY);
+	for (cpu = 0; cpu < p->nr_cpus; cpu++)
+		p->cpus[cpu].config = p->config;
 }
 
 static int probes__size_maps(struct probes *p)
 {
-	int err = 0;
+	int err = bpf_map__set_max_entries(p->maps->maps.cpus, (__u32)p->nr_cpus);
 
-	if (p->options.event_every)
+	if (!err && p->options.event_every)
 		err = bpf_map__set_max_entries(p->maps->maps.ring, p->options.ring_bytes);
 	if (!err && p->options.by)
 		err = bpf_map__set_max_entries(p->maps->maps.split, SPLIT_MAX);
 	return err;
 }
 
-static int probes__map_slots(struct probes *p)
+static int probes__map(const struct bpf_map *map, int protection, size_t bytes, void **at)
 {
-	void *at = mmap(NULL, SLOTS_BYTES, PROT_READ, MAP_SHARED,
-			bpf_map__fd(p->maps->maps.slots), 0);
+	void *mapped = mmap(NULL, bytes, protection, MAP_SHARED, bpf_map__fd(map), 0);
 
-	if (at == MAP_FAILED)
+	if (mapped == MAP_FAILED)
 		return -errno;
-	p->slots = at;
+	*at = mapped;
+	return 0;
+}
+
+static int probes__map_values(struct probes *p)
+{
+	void *slots = NULL, *cpus = NULL;
+	unsigned int i;
+	int cpu, err;
+
+	err = probes__map(p->maps->maps.slots, PROT_READ, SLOTS_BYTES, &slots);
+	if (err)
+		return err;
+	p->slots = slots;
+	err = probes__map(p->maps->maps.cpus, PROT_READ | PROT_WRITE, cpus__bytes(p), &cpus);
+	if (err)
+		return err;
+	p->cpus = cpus;
+	for (cpu = 0; cpu < p->nr_cpus; cpu++)
+		for (i = 0; i < SMALL_VALUES; i++)
+			p->cpus[cpu].bin[i] = (unsigned char)loglin_bin(i, HIST_SUB_BITS);
+	probes__configure(p);
 	return 0;
 }
 
@@ -80,9 +100,7 @@ static int probes__load_maps(struct probes *p)
 	err = probes__size_maps(p);
 	if (!err)
 		err = migrc_bpf__load(p->maps);
-	if (!err)
-		err = probes__map_slots(p);
-	return err ? err : probes__configure(p);
+	return err ? err : probes__map_values(p);
 }
 
 static int handle_event(void *ctx, void *data, size_t size)
@@ -446,7 +464,7 @@ void probes__attach(struct probes *p)
 	/* Without the symbols each rung is simply tried. */
 	if (text__read_file("/proc/kallsyms", &p->symbols, NULL))
 		p->symbols = NULL;
-	if (p->options.mode != PROBES_NONE)
+	if (p->options.mode != PROBES_NONE && !p->options.no_stats)
 		p->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	for (id = 0; id < NR_PROBES; id++)
 		wanted[id] = probes__describe(p, (enum probe_id)id);
@@ -459,10 +477,10 @@ void probes__attach(struct probes *p)
 	p->symbols = NULL;
 }
 
-int probes__record(struct probes *p, bool on)
+void probes__record(struct probes *p, bool on)
 {
 	p->config.recording = on;
-	return probes__configure(p);
+	probes__configure(p);
 }
 
 int probes__drain(struct probes *p, probes_event_fn fn, void *ctx)
@@ -537,6 +555,8 @@ void probes__free(struct probes *p)
 	btf__free(p->kernel);
 	if (p->slots)
 		munmap((void *)p->slots, SLOTS_BYTES);
+	if (p->cpus)
+		munmap(p->cpus, cpus__bytes(p));
 	migrc_bpf__destroy(p->maps);
 	if (p->stats_fd >= 0)
 		close(p->stats_fd);

@@ -25,6 +25,7 @@ struct probe_status {
 	uint64_t in_flight;	/* calls that had not returned by then, counted on their own */
 	uint64_t body_ns;	/* run time of its programs; ~0: statistics are off */
 	uint64_t body_runs;	/* runs that this is the time of */
+	struct { uint64_t ns, runs; } program[2];	/* of this the exit's, or only one's; the entry's */
 	uint64_t misses;	/* runs that the kernel skipped: it ran already on that CPU */
 };
 
@@ -37,6 +38,7 @@ struct probes_options {
 	enum by by;		/* split histograms too */
 	enum rung best;		/* do not try better rungs than this one */
 	enum probes_mode mode;
+	bool no_stats;		/* leave the kernel's statistics of run times off */
 };
 
 /* One CPU's share where it is of interest: events that were lost. */
@@ -64,8 +66,8 @@ typedef int (*probes_event_fn)(void *ctx, const struct event *e);
 int probes__open(struct probes **out, const struct probes_options *options);
 /* Attach each probe on the best rung that works. Never fails: see the statuses. */
 void probes__attach(struct probes *p);
-/* Count from now on, or no longer. 0 or a negative errno. */
-int probes__record(struct probes *p, bool on);
+/* Count from now on, or no longer. */
+void probes__record(struct probes *p, bool on);
 /* Take raw events out of the ring. Number of events or a negative errno. */
 int probes__drain(struct probes *p, probes_event_fn fn, void *ctx);
 /* Detach all, entries first, so that what has been entered can still be seen to return. */

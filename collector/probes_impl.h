@@ -27,10 +27,11 @@ struct probes {
 	char *symbols;			/* /proc/kallsyms, while attaching */
 	struct ring_buffer *ring;
 	const struct task_slot *slots;	/* NR_SLOTS of them, mapped */
+	struct of_cpu *cpus;		/* nr_cpus of them, mapped */
 	int stats_fd;
 	struct probes_options options;
 	struct config config;
-	int nr_cpus;			/* possible ones: the values of a per-CPU map */
+	int nr_cpus;			/* possible ones: the values of the map */
 	struct bpf_object *shared;
 	struct attached attached[NR_PROBES];
 	struct probe_status status[NR_PROBES];
@@ -43,6 +44,11 @@ struct probes {
 	probes_event_fn event_fn;
 	void *event_ctx;
 };
+
+static inline size_t cpus__bytes(const struct probes *p)
+{
+	return (size_t)p->nr_cpus * sizeof(*p->cpus);
+}
 
 #define SLOTS_BYTES	(NR_SLOTS * sizeof(struct task_slot))
 /* Comms or tgids times histograms. */

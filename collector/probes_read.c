@@ -16,6 +16,7 @@ static int probes__read_programs(struct probes *p, enum probe_id id)
 	s->body_ns = p->stats_fd < 0 ? UINT64_MAX : 0;
 	s->body_runs = 0;
 	s->misses = 0;
+	memset(s->program, 0, sizeof(s->program));
 	for (i = 0; i < 2 && p->attached[id].prog[i]; i++) {
 		struct bpf_prog_info info = { 0 };
 		__u32 len = sizeof(info);
@@ -23,6 +24,8 @@ static int probes__read_programs(struct probes *p, enum probe_id id)
 		if (bpf_obj_get_info_by_fd(bpf_program__fd(p->attached[id].prog[i]), &info, &len))
 			return -errno;
 		if (p->stats_fd >= 0) {
+			s->program[i].ns = info.run_time_ns;
+			s->program[i].runs = info.run_cnt;
 			s->body_ns += info.run_time_ns;
 			s->body_runs += info.run_cnt;
 		}
@@ -61,51 +64,44 @@ static int probes__note_lost(struct probes *p, const struct counters *of_cpu, un
 
 static int probes__read_counters(struct probes *p)
 {
-	struct counters *all;
-	__u32 zero = 0;
-	int cpu, id;
-	int err;
+	struct probe_count *n;
+	int cpu, id, err = 0;
 
-	all = calloc((size_t)p->nr_cpus, sizeof(*all));
-	if (!all)
-		return -ENOMEM;
-	err = bpf_map__lookup_elem(p->maps->maps.counters, &zero, sizeof(zero), all,
-				   (size_t)p->nr_cpus * sizeof(*all), 0);
 	memset(&p->counters, 0, sizeof(p->counters));
 	p->nr_lost = 0;
 	for (cpu = 0; !err && cpu < p->nr_cpus; cpu++) {
-		add_u64s(&p->counters, &all[cpu], sizeof(p->counters));
-		err = probes__note_lost(p, &all[cpu], (unsigned int)cpu);
+		add_u64s(&p->counters, &p->cpus[cpu].n, sizeof(p->counters));
+		err = probes__note_lost(p, &p->cpus[cpu].n, (unsigned int)cpu);
 	}
-	for (id = 0; id < NR_PROBES; id++)
-		p->status[id].count = p->counters.probe[id];
-	free(all);
+	for (id = 0; id < NR_PROBES; id++) {
+		n = &p->counters.probe[id];
+		/* A timed call that is seen is not counted twice on its way. */
+		if (probe_specs[id].rungs[0].entry_prog)
+			n->exits += n->seen;
+		p->status[id].count = *n;
+	}
 	return err;
 }
 
-static int probes__read_hists(struct probes *p)
+static void probes__read_hists(struct probes *p)
 {
-	struct hist *all;
 	uint64_t max;
-	__u32 id;
-	int cpu;
-	int err = 0;
+	int id, cpu;
+	size_t i;
 
-	all = calloc((size_t)p->nr_cpus, sizeof(*all));
-	if (!all)
-		return -ENOMEM;
 	memset(p->hists, 0, sizeof(p->hists));
-	for (id = 0; !err && id < NR_HISTS; id++) {
-		err = bpf_map__lookup_elem(p->maps->maps.hists, &id, sizeof(id), all,
-					   (size_t)p->nr_cpus * sizeof(*all), 0);
-		for (cpu = 0, max = 0; !err && cpu < p->nr_cpus; cpu++) {
-			add_u64s(&p->hists[id], &all[cpu], sizeof(*all));
-			max = all[cpu].max > max ? all[cpu].max : max;
+	for (id = 0; id < NR_HISTS; id++) {
+		struct hist *h = &p->hists[id];
+
+		for (cpu = 0, max = 0; cpu < p->nr_cpus; cpu++) {
+			add_u64s(h, &p->cpus[cpu].hist[id], sizeof(*h));
+			if (p->cpus[cpu].hist[id].max > max)
+				max = p->cpus[cpu].hist[id].max;
 		}
-		p->hists[id].max = max;
+		h->max = max;
+		for (i = 0; i < HIST_BINS; i++)
+			h->total += h->bin[i];
 	}
-	free(all);
-	return err;
 }
 
 /* Count what the slots still hold. */
@@ -155,10 +151,10 @@ int probes__collect(struct probes *p)
 		err = probes__read_programs(p, (enum probe_id)id);
 	if (!err)
 		err = probes__read_counters(p);
-	if (!err)
-		err = probes__read_hists(p);
-	if (!err)
-		err = probes__read_split(p);
+	if (err)
+		return err;
+	probes__read_hists(p);
+	err = probes__read_split(p);
 	if (!err)
 		probes__read_in_flight(p);
 	return err;

@@ -11,6 +11,17 @@ $(B)/tests/bench/fill.skel.h: $(B)/tests/bench/fill.bpf.o
 	$(say) SKEL $@
 	$(Q)$(BPFTOOL) gen skeleton $< name fill_bpf > $@.tmp && mv $@.tmp $@
 
+$(B)/tests/bench/clock.bpf.o: tests/bench/clock.bpf.c
+	@mkdir -p $(@D)
+	$(say) BPF $<
+	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -MF $@.d -c -o $@ $<
+
+$(B)/tests/bench/clock.skel.h: $(B)/tests/bench/clock.bpf.o
+	$(say) SKEL $@
+	$(Q)$(BPFTOOL) gen skeleton $< name clock_bpf > $@.tmp && mv $@.tmp $@
+
+$(B)/tests/bodies: | $(B)/tests/bench/clock.skel.h
+
 BENCH_BIN := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/bench_*.c))
 
 $(BENCH_BIN): $(B)/tests/bench/%: tests/bench/%.c $(B)/tests/bench/synthetic.o $(B)/libmigrc.a
@@ -28,4 +39,4 @@ bench-store: $(B)/tests/bench/bench_store
 bench-10m: build $(B)/tests/bench/bench_10m
 	@$(B)/tests/bench/bench_10m
 
--include $(BENCH_BIN:=.d) $(B)/tests/bench/synthetic.o.d $(B)/tests/bench/fill.bpf.o.d
+-include $(BENCH_BIN:=.d) $(B)/tests/bench/synthetic.o.d $(B)/tests/bench/fill.bpf.o.d $(B)/tests/bench/clock.bpf.o.d

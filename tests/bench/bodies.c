@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * bodies none|empty|all [COMMAND...]: what the probes' programs cost, or programs that do nothing in
- * their places: attached once, counting as they do without raw events.
- * One operation at a time makes the events, so that there is a value for each and not only their mean:
- * an interrupt in the midst of a program is in one of them. Prints
- *	body MODE PROBE VALUES MEDIAN	run time of a program, by the kernel's own statistics, the
- *					reading of the clock included
- *	operation MODE NAME RUNS MEDIAN	time of an operation, in which programs have run so often
- *	workload MODE NAME RUNS TIME	time of a command, in which programs have run so often
+ * bodies operations|ROUNDS [COMMAND...]: what the probes' programs cost, or programs that do nothing
+ * in their places. They are attached, counting as they do without raw events, and with the kernel's
+ * statistics of run times on or off ("+stats").
+ *
+ * operations: one at a time makes the events, so that there is a value for each and not only their
+ * mean: an interrupt in the midst of a program is in one of them. Prints
+ *	body ARM PROBE PROGRAM VALUES MEDIAN	run time of a program (entry or exit) by the statistics,
+ *						which is to the next reading of their clock
+ *	operation ARM NAME RUNS MEDIAN		time of an operation, in which programs have run so often
+ * ROUNDS: in each all the arms take turns with each of the commands, in another order each time. Prints
+ *	workload ARM NAME ROUND RUNS TIME	time of a command, in which programs have run so often
  * in ns of the kernel's clock. In a guest that counts instructions a nanosecond is an instruction.
  */
 #include <errno.h>
@@ -23,10 +26,26 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collector/probes.h"
+#include <bpf/bpf.h>
 
-#define ROUNDS		51
-#define REPETITIONS	2
+#include "collector/probes.h"
+#include "tests/bench/clock.skel.h"
+
+#define REPETITIONS	51
+#define NR(array)	(sizeof(array) / sizeof((array)[0]))
+
+static const struct arm {
+	const char *name;
+	enum probes_mode mode;
+	bool stats;
+	bool workloads;		/* takes part in the rounds */
+} arms[] = {
+	{ "none", PROBES_NONE, false, true },
+	{ "empty", PROBES_EMPTY, false, true },
+	{ "empty+stats", PROBES_EMPTY, true, false },
+	{ "probes", PROBES_ALL, false, true },
+	{ "probes+stats", PROBES_ALL, true, true },
+};
 
 enum operation { WRITE_FAULT, MIGRATION, UNMAPPING, NR_OPERATIONS };
 
@@ -34,17 +53,17 @@ static const char * const operation_names[NR_OPERATIONS] = {
 	"write_fault", "migration", "unmapping",
 };
 
-/* One probe's programs: run time so far, and what each operation took for a run. */
+/* A program: run time so far, and what each operation took for a run. */
 struct body {
 	uint64_t ns, runs;
-	double each[ROUNDS * NR_OPERATIONS];
+	double each[REPETITIONS * NR_OPERATIONS];
 	size_t nr;
 };
 
 struct bench {
 	struct probes *probes;
-	struct body body[NR_PROBES];
-	double took[NR_OPERATIONS][ROUNDS];
+	struct body body[NR_PROBES][2];
+	double took[NR_OPERATIONS][REPETITIONS];
 	uint64_t runs[NR_OPERATIONS];	/* of programs, in the last one of its kind */
 	sem_t go, done;
 	cpu_set_t cpus;			/* where it may run */
@@ -116,31 +135,31 @@ static int operate(enum operation op, volatile char *page, size_t size)
 	}
 }
 
-/* What the programs have run since the last reading, all probes together; kept by probe too. */
+/* What the programs have run since the last reading, all probes together; kept by program too. */
 static int bench__read_bodies(struct bench *b, bool keep, uint64_t *runs)
 {
 	const struct probe_status *s;
-	unsigned int id;
+	unsigned int id, i;
 	int err = probes__collect(b->probes);
 
 	for (*runs = 0, id = 0; !err && id < NR_PROBES; id++) {
-		struct body *body = &b->body[id];
-		uint64_t ran;
-
 		s = probes__status(b->probes, (enum probe_id)id);
-		if (s->body_ns == UINT64_MAX)
-			continue;
-		ran = s->body_runs - body->runs;
-		if (keep && ran)
-			body->each[body->nr++] = (double)(s->body_ns - body->ns) / (double)ran;
-		*runs += ran;
-		body->ns = s->body_ns;
-		body->runs = s->body_runs;
+		for (i = 0; i < 2; i++) {
+			struct body *body = &b->body[id][i];
+			uint64_t ran = s->program[i].runs - body->runs;
+
+			if (keep && ran)
+				body->each[body->nr++] =
+					(double)(s->program[i].ns - body->ns) / (double)ran;
+			*runs += ran;
+			body->ns = s->program[i].ns;
+			body->runs = s->program[i].runs;
+		}
 	}
 	return err;
 }
 
-static int bench__round(struct bench *b, size_t round)
+static int bench__repeat(struct bench *b, size_t n)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
 	volatile char *page = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -161,7 +180,7 @@ static int bench__round(struct bench *b, size_t round)
 			break;
 		start = now_ns();
 		err = operate((enum operation)op, page, size);
-		b->took[op][round] = now_ns() - start;
+		b->took[op][n] = now_ns() - start;
 		if (!err)
 			err = bench__read_bodies(b, true, &b->runs[op]);
 	}
@@ -181,18 +200,106 @@ static double median(double *values, size_t nr)
 	return values[nr / 2];
 }
 
-static void bench__print(struct bench *b, const char *mode)
+static void bench__print(struct bench *b, const struct arm *arm)
 {
-	unsigned int i;
+	unsigned int i, id;
 
-	for (i = 0; i < NR_PROBES; i++)
-		if (b->body[i].nr)
-			printf("body %s %s %zu %.0f\n", mode,
-			       probes__status(b->probes, (enum probe_id)i)->name, b->body[i].nr,
-			       median(b->body[i].each, b->body[i].nr));
+	for (id = 0; id < NR_PROBES; id++) {
+		for (i = 0; i < 2; i++) {
+			struct body *body = &b->body[id][i];
+
+			if (body->nr)
+				printf("body %s %s %s %zu %.0f\n", arm->name, probe_specs[id].name,
+				       i ? "entry" : "exit", body->nr,
+				       median(body->each, body->nr));
+		}
+	}
 	for (i = 0; i < NR_OPERATIONS; i++)
-		printf("operation %s %s %llu %.0f\n", mode, operation_names[i],
-		       (unsigned long long)b->runs[i], median(b->took[i], ROUNDS));
+		printf("operation %s %s %llu %.0f\n", arm->name, operation_names[i],
+		       (unsigned long long)b->runs[i], median(b->took[i], REPETITIONS));
+}
+
+static int bench__attach(struct bench *b, const struct arm *arm)
+{
+	struct probes_options options = {
+		.ring_bytes = 4096, .mode = arm->mode, .no_stats = !arm->stats,
+	};
+	int err = probes__open(&b->probes, &options);
+
+	if (err)
+		return err;
+	probes__attach(b->probes);
+	probes__record(b->probes, true);
+	memset(b->body, 0, sizeof(b->body));
+	return 0;
+}
+
+static void bench__detach(struct bench *b)
+{
+	probes__detach(b->probes);
+	probes__free(b->probes);
+	b->probes = NULL;
+}
+
+static int bench__operations(struct bench *b, const struct arm *arm)
+{
+	size_t i;
+	int err = bench__attach(b, arm);
+
+	if (err)
+		return err;
+	for (i = 0; !err && i < REPETITIONS; i++)
+		err = bench__repeat(b, i);
+	if (!err)
+		bench__print(b, arm);
+	bench__detach(b);
+	return err;
+}
+
+/* One write fault's run time of a program by the statistics. */
+static int clock_once(const struct bpf_program *prog, double *took)
+{
+	struct bpf_prog_info before = { 0 }, after = { 0 };
+	__u32 len = sizeof(before);
+	int fd = bpf_program__fd(prog), err;
+	volatile char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				   -1, 0);
+
+	if (page == MAP_FAILED)
+		return -errno;
+	err = page[0] || bpf_obj_get_info_by_fd(fd, &before, &len);
+	page[0] = 1;
+	len = sizeof(after);
+	err = err || bpf_obj_get_info_by_fd(fd, &after, &len) || after.run_cnt == before.run_cnt;
+	if (!err)
+		*took = (double)(after.run_time_ns - before.run_time_ns) /
+			(double)(after.run_cnt - before.run_cnt);
+	munmap((void *)page, 4096);
+	return err ? -EIO : 0;
+}
+
+/* What a program costs that reads the clock and does nothing else. */
+static int print_clock(void)
+{
+	int stats = bpf_enable_stats(BPF_STATS_RUN_TIME), err = stats < 0 ? -errno : 0;
+	struct clock_bpf *clock = err ? NULL : clock_bpf__open_and_load();
+	double each[2][REPETITIONS];
+	size_t i;
+
+	if (!clock || clock_bpf__attach(clock))
+		err = err ? err : -errno;
+	for (i = 0; !err && i < REPETITIONS; i++) {
+		err = clock_once(clock->progs.clock_exit, &each[0][i]);
+		if (!err)
+			err = clock_once(clock->progs.clock_entry, &each[1][i]);
+	}
+	for (i = 0; !err && i < 2; i++)
+		printf("body clock+stats - %s %d %.0f\n", i ? "entry" : "exit", REPETITIONS,
+		       median(each[i], REPETITIONS));
+	clock_bpf__destroy(clock);
+	if (stats >= 0)
+		close(stats);
+	return err;
 }
 
 /* The time of one command, which the shell runs; pm works for a fixed time, so that of an access. 0 or
@@ -214,65 +321,67 @@ static int time_command(const char *command, double *took)
 	return 0;
 }
 
-static int bench__workloads(struct bench *b, const char *mode, char **commands)
+/* All commands with one arm. */
+static int bench__workloads(struct bench *b, const struct arm *arm, size_t round, char **commands)
 {
-	uint64_t runs;
+	uint64_t runs = 0;
 	double took;
-	int i, err = sched_setaffinity(0, sizeof(b->cpus), &b->cpus) ? -errno : 0;
+	int err = bench__attach(b, arm);
 
-	for (; !err && *commands; commands++)
-		for (i = 0; !err && i < REPETITIONS; i++) {
+	if (err)
+		return err;
+	for (; !err && *commands; commands++) {
+		err = bench__read_bodies(b, false, &runs);
+		if (!err)
+			err = time_command(*commands, &took);
+		if (!err)
 			err = bench__read_bodies(b, false, &runs);
-			if (!err)
-				err = time_command(*commands, &took);
-			if (!err)
-				err = bench__read_bodies(b, false, &runs);
-			if (!err)
-				printf("workload %s %.*s %llu %.3f\n", mode,
-				       (int)strcspn(*commands, " "), *commands,
-				       (unsigned long long)runs, took);
-			fflush(stdout);
-		}
+		if (!err)
+			printf("workload %s %.*s %zu %llu %.3f\n", arm->name,
+			       (int)strcspn(*commands, " "), *commands, round,
+			       (unsigned long long)runs, took);
+		fflush(stdout);
+	}
+	bench__detach(b);
 	return err;
 }
 
-static int bench__run(struct bench *b, const char *mode, char **commands)
+/* Each round begins with another arm, so that none has always the same one before it. */
+static int bench__rounds(struct bench *b, size_t rounds, char **commands)
 {
-	struct probes_options options = { .ring_bytes = 4096 };
-	size_t i;
-	int err;
+	size_t round, i;
+	int err = 0;
 
-	options.mode = !strcmp(mode, "all") ? PROBES_ALL :
-		       !strcmp(mode, "empty") ? PROBES_EMPTY : PROBES_NONE;
-	err = probes__open(&b->probes, &options);
-	if (err)
-		return err;
-	probes__attach(b->probes);
-	err = bench__start_sibling(b);
-	if (!err)
-		err = probes__record(b->probes, true);
-	for (i = 0; !err && i < ROUNDS; i++)
-		err = bench__round(b, i);
-	if (!err)
-		bench__print(b, mode);
-	fflush(stdout);
-	if (!err)
-		err = bench__workloads(b, mode, commands);
-	probes__detach(b->probes);
-	probes__free(b->probes);
+	for (round = 0; round < rounds; round++) {
+		for (i = 0; !err && i < NR(arms); i++) {
+			const struct arm *arm = &arms[(round + (round & 1 ? NR(arms) - i : i)) % NR(arms)];
+
+			if (arm->workloads)
+				err = bench__workloads(b, arm, round, commands);
+		}
+	}
 	return err;
 }
 
 int main(int argc, char **argv)
 {
 	static struct bench b;
-	int err;
+	size_t i, rounds = argc < 2 ? 0 : strtoul(argv[1], NULL, 10);
+	int err = 0;
 
-	if (argc < 2 || (strcmp(argv[1], "all") && strcmp(argv[1], "empty") && strcmp(argv[1], "none"))) {
-		fputs("usage: bodies none|empty|all [COMMAND...]\n", stderr);
+	if (argc < 2 || (!rounds && strcmp(argv[1], "operations"))) {
+		fputs("usage: bodies operations|ROUNDS [COMMAND...]\n", stderr);
 		return 2;
 	}
-	err = bench__run(&b, argv[1], argv + 2);
+	if (rounds) {
+		err = bench__rounds(&b, rounds, argv + 2);
+	} else {
+		err = print_clock();
+		if (!err)
+			err = bench__start_sibling(&b);
+		for (i = 0; !err && i < NR(arms); i++)
+			err = bench__operations(&b, &arms[i]);
+	}
 	if (err)
 		fprintf(stderr, "bodies: %s\n", strerror(-err));
 	return err ? 2 : 0;

@@ -20,6 +20,7 @@
 
 #include "bpf/events.h"
 #include "bpf/bodies.skel.h"
+#include "collector/probe_specs.h"
 
 /* A context: the arguments, and in the last place where the call is on the stack. */
 #define NR_ARGS 12
@@ -29,7 +30,7 @@
 struct world {
 	struct bodies_bpf *b;
 	struct task_slot *slots;
-	struct counters *of_cpu;	/* one for each possible CPU */
+	struct of_cpu *cpus;		/* one for each possible CPU */
 	struct counters c;		/* their sum */
 	int nr_cpus;
 };
@@ -44,10 +45,29 @@ static int quiet(enum libbpf_print_level level, const char *format, va_list ap)
 
 static void configure(struct world *w, const struct config *config)
 {
-	__u32 zero = 0;
+	int cpu;
 
-	assert_int_equal(bpf_map__update_elem(w->b->maps.config, &zero, sizeof(zero), config,
-					      sizeof(*config), BPF_ANY), 0);
+	for (cpu = 0; cpu < w->nr_cpus; cpu++)
+		w->cpus[cpu].config = *config;
+}
+
+static void *map(const struct bpf_map *map, size_t bytes)
+{
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+
+	assert_ptr_not_equal(at, MAP_FAILED);
+	return at;
+}
+
+static void map_values(struct world *w)
+{
+	int cpu, i;
+
+	w->slots = map(w->b->maps.slots, NR_SLOTS * sizeof(*w->slots));
+	w->cpus = map(w->b->maps.cpus, (size_t)w->nr_cpus * sizeof(*w->cpus));
+	for (cpu = 0; cpu < w->nr_cpus; cpu++)
+		for (i = 0; i < SMALL_VALUES; i++)
+			w->cpus[cpu].bin[i] = (unsigned char)loglin_bin((unsigned int)i, HIST_SUB_BITS);
 }
 
 static int set_up(void **state)
@@ -65,15 +85,13 @@ static int set_up(void **state)
 		bpf_program__set_autoload(prog, bpf_program__type(prog) ==
 					  BPF_PROG_TYPE_RAW_TRACEPOINT);
 	bpf_map__set_max_entries(w->b->maps.split, 2);
+	bpf_map__set_max_entries(w->b->maps.cpus, (__u32)w->nr_cpus);
 	if (bodies_bpf__load(w->b)) {
 		bodies_bpf__destroy(w->b);
 		w->b = NULL;
 		return 0;
 	}
-	w->slots = mmap(NULL, NR_SLOTS * sizeof(*w->slots), PROT_READ | PROT_WRITE, MAP_SHARED,
-			bpf_map__fd(w->b->maps.slots), 0);
-	assert_ptr_not_equal(w->slots, MAP_FAILED);
-	w->of_cpu = calloc((size_t)w->nr_cpus, sizeof(*w->of_cpu));
+	map_values(w);
 	configure(w, &config);
 	return 0;
 }
@@ -82,10 +100,11 @@ static int tear_down(void **state)
 {
 	struct world *w = *state;
 
-	if (w->b)
+	if (w->b) {
 		munmap(w->slots, NR_SLOTS * sizeof(*w->slots));
+		munmap(w->cpus, (size_t)w->nr_cpus * sizeof(*w->cpus));
+	}
 	bodies_bpf__destroy(w->b);
-	free(w->of_cpu);
 	free(w);
 	return 0;
 }
@@ -115,31 +134,29 @@ static void run_args(const struct bpf_program *prog, uint64_t frame, const uint6
 
 static const struct probe_count *count(struct world *w, enum probe_id id)
 {
-	__u32 zero = 0;
 	size_t i;
 	int cpu;
 
-	assert_int_equal(bpf_map__lookup_elem(w->b->maps.counters, &zero, sizeof(zero), w->of_cpu,
-					      (size_t)w->nr_cpus * sizeof(*w->of_cpu), 0), 0);
 	memset(&w->c, 0, sizeof(w->c));
 	for (cpu = 0; cpu < w->nr_cpus; cpu++)
 		for (i = 0; i < sizeof(w->c) / 8; i++)
-			((uint64_t *)&w->c)[i] += ((uint64_t *)&w->of_cpu[cpu])[i];
+			((uint64_t *)&w->c)[i] += ((const uint64_t *)&w->cpus[cpu].n)[i];
+	if (probe_specs[id].rungs[0].entry_prog)
+		w->c.probe[id].exits += w->c.probe[id].seen;
 	return &w->c.probe[id];
 }
 
 static struct hist hist(struct world *w, __u32 id)
 {
-	struct hist *of_cpu = calloc((size_t)w->nr_cpus, sizeof(*of_cpu)), sum = { 0 };
+	struct hist sum = { 0 };
 	size_t i;
 	int cpu;
 
-	assert_int_equal(bpf_map__lookup_elem(w->b->maps.hists, &id, sizeof(id), of_cpu,
-					      (size_t)w->nr_cpus * sizeof(*of_cpu), 0), 0);
 	for (cpu = 0; cpu < w->nr_cpus; cpu++)
 		for (i = 0; i < sizeof(sum) / 8; i++)
-			((uint64_t *)&sum)[i] += ((uint64_t *)&of_cpu[cpu])[i];
-	free(of_cpu);
+			((uint64_t *)&sum)[i] += ((const uint64_t *)&w->cpus[cpu].hist[id])[i];
+	for (i = 0; i < HIST_BINS; i++)
+		sum.total += sum.bin[i];
 	return sum;
 }
 
@@ -424,6 +441,31 @@ static void test_kswapd(void **state)
 	assert_int_equal(flushes(w, CLASS_OTHER), 1);
 }
 
+/* The programs' short way to a value's bin is the same as loglin_bin(), whose way is longer. */
+static void test_bins(void **state)
+{
+	struct world *w = *state;
+	uint64_t value, sum = 0;
+	unsigned int bit, i;
+	struct hist h;
+
+	need_bpf(w);
+	for (bit = 0; bit < 64; bit++) {
+		for (i = 0; i < 16; i++) {
+			value = (1ULL << bit) + ((1ULL << bit) * i >> 4) - (i == 15);
+			h = hist(w, HIST_MIGRATE_PAGES_PER_CALL);
+			run(w->b->progs.tp_migrate, value, 0, 0, 0, 0, 0, 2, 8);
+			sum += value;
+			assert_int_equal(hist(w, HIST_MIGRATE_PAGES_PER_CALL)
+					 .bin[loglin_bin(value, HIST_SUB_BITS)],
+					 h.bin[loglin_bin(value, HIST_SUB_BITS)] + 1);
+		}
+	}
+	h = hist(w, HIST_MIGRATE_PAGES_PER_CALL);
+	assert_int_equal(h.total, 64 * 16);
+	assert_int_equal(h.sum, sum);
+}
+
 /* A write fault that waited: told by the patch's tracepoint, or else by the release it made. */
 static void test_waits(void **state)
 {
@@ -601,7 +643,7 @@ int main(void)
 		TEST(call), TEST(not_recording), TEST(unknown_values), TEST(unmatched),
 		TEST(clock_backwards), TEST(no_slot), TEST(other_place), TEST(nested),
 		TEST(no_exit_at_entry), TEST(no_exit_at_exit), TEST(inner_start_missed), TEST(classes), TEST(kswapd),
-		TEST(waits), TEST(deferral), TEST(patch_tracepoints), TEST(burst), TEST(sample),
+		TEST(bins), TEST(waits), TEST(deferral), TEST(patch_tracepoints), TEST(burst), TEST(sample),
 		TEST(split),
 	};
 
