@@ -31,7 +31,7 @@ struct {
 } cpus SEC(".maps");
 
 /*
- * What tasks are in the midst of. An array that is searched by hand, from a hash of the thread id
+ * What tasks are in the midst of. An array that is searched by hand, from the place of its stack
  * on: its look-ups are inlined, where those of a hash map or of task storage are calls that cost
  * more than all the rest of a program.
  */
@@ -183,23 +183,29 @@ static __always_inline void hist__add(struct of_cpu *c, __u32 probe, __u32 id, _
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-/* One event seen by probe id: count it and, where asked for, submit it. No wake-up: it would be an
- * IPI on the CPU at hand, in the midst of what is being counted. */
-static __always_inline void probe__event(struct of_cpu *cpu, __u32 id, __u64 t_ns, __u64 a, __u64 b,
-					 __u64 c, __u64 d)
+/* One event seen by probe id: count it. True: it is to be submitted. */
+static __always_inline bool event__is_wanted(struct of_cpu *c, __u32 id)
 {
-	struct probe_count *p = &cpu->n.probe[id];
-	__u32 every = cpu->config.event_every;
-	struct event *e;
+	struct probe_count *p = &c->n.probe[id];
+	__u32 every = c->config.event_every;
 
 	p->seen++;
 	if (likely(!every))
-		return;
+		return false;
 	if (every > 1 && p->seen % every) {
 		p->skipped++;
-		return;
+		return false;
 	}
-	e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
+	return true;
+}
+
+/* No wake-up: it would be an IPI on the CPU at hand, in the midst of what is being counted. */
+static __always_inline void event__submit(struct of_cpu *cpu, __u32 id, __u64 t_ns, __u64 a, __u64 b,
+					  __u64 c, __u64 d)
+{
+	struct probe_count *p = &cpu->n.probe[id];
+	struct event *e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
+
 	if (!e) {
 		p->lost++;
 		return;
@@ -217,11 +223,24 @@ static __always_inline void probe__event(struct of_cpu *cpu, __u32 id, __u64 t_n
 	p->submitted++;
 }
 
+/* A macro, so that what an event says is not even read where none is wanted. */
+#define probe__event(c, id, ...) \
+	do { \
+		if (event__is_wanted(c, id)) \
+			event__submit(c, id, __VA_ARGS__); \
+	} while (0)
+
 /* --- what a task is in the midst of ----------------------------------------------------------- */
 
-static __always_inline __u32 this_owner(void)
+/*
+ * Which task it is: told by where its stack is, which asks no helper. A stack is 2^14 bytes or a
+ * multiple, which the mask takes together. The verifier does not let a pointer be shifted, but its
+ * negative, which is a number; shifted, that is the complement of the pointer shifted.
+ */
+static __always_inline __u32 this_owner(const struct of_cpu *c, __u64 stack)
 {
-	return (__u32)bpf_get_current_pid_tgid() + 1;
+	asm volatile("%0 = -%0" : "+r"(stack));
+	return (~(__u32)(stack >> STACK_SHIFT) & c->config.stack_mask) + 1;
 }
 
 static __always_inline struct task_slot *slot__at(__u32 owner, __u32 try)
@@ -376,10 +395,10 @@ static __noinline int call__is_inside(struct call *call, struct probe_count *p, 
  * Note the start of a call, with the task's class from then on if it gives one. Returns the slot
  * if the call was noted as the outermost of its function.
  */
-static __always_inline struct task_slot *call__enter(struct of_cpu *c, __u32 id, __u64 frame, __u64 a,
-						     __u32 class)
+static __always_inline struct task_slot *call__enter(struct of_cpu *c, __u32 id, __u64 stack,
+						     __u64 frame, __u64 a, __u32 class)
 {
-	struct task_slot *s = slot__get(this_owner());
+	struct task_slot *s = slot__get(this_owner(c, stack));
 	struct probe_count *p = &c->n.probe[id];
 	struct call *call;
 
@@ -440,36 +459,38 @@ static __noinline int call__exit_odd(struct of_cpu *c, struct task_slot *s, __u3
 }
 
 /*
- * End of a call: the slot, with its duration in *ns and its end in *now, if it is to be binned; the
- * caller ends it by slot__end(). Returns are matched after the run has ended too, so that what is
- * left in the slots is what is still in flight.
+ * End of a call: the slot, with its duration in *ns, if it is to be binned; the caller ends it by
+ * slot__end(). Returns are matched after the run has ended too, so that what is left in the slots is
+ * what is still in flight.
  */
-static __always_inline struct task_slot *call__exit(struct of_cpu *c, __u32 id, __u64 frame,
-						    __u64 *now, __u64 *ns)
+static __always_inline struct task_slot *call__exit(struct of_cpu *c, __u32 id, __u64 stack,
+						    __u64 frame, __u64 *ns)
 {
-	struct task_slot *s = slot__find(this_owner());
+	struct task_slot *s = slot__find(this_owner(c, stack));
 	struct probe_count *p = &c->n.probe[id];
 	struct call *call;
-	__u64 start;
+	__u64 start, now;
 
 	if (!s || !s->call[id].t_ns) {
 		call__unmatched(c, p);
 		return 0;
 	}
 	call = &s->call[id];
-	if ((frame != call->frame || call->depth) &&
-	    !call__exit_odd(c, s, id, frame))
+	if ((frame != call->frame || call->depth) && !call__exit_odd(c, s, id, frame))
 		return 0;
 	start = call->t_ns;
-	*now = bpf_ktime_get_ns();
-	if (unlikely(*now < start)) {
+	now = bpf_ktime_get_ns();
+	if (unlikely(now < start)) {
 		p->clock_backwards++;
 		p->exits++;
 		slot__end(s, id);
 		return 0;
 	}
-	*ns = *now - start;
+	*ns = now - start;
 	return s;
 }
+
+/* When a call ended, before slot__end(). */
+#define call__end_ns(s, id, ns)	((s)->call[id].t_ns + (ns))
 
 #endif /* MIGRC_ACCOUNT_BPF_H */

@@ -106,8 +106,10 @@ struct config {
 	ev_u32 mask_words;	/* words of a CPU mask that can have a bit set */
 	ev_u32 by;
 	ev_u32 wait_traced;	/* the tracepoint migrc_wait tells how long a writer waited */
-	ev_u32 pad;
+	ev_u32 stack_mask;	/* of a stack's address / 2^STACK_SHIFT: the bits that tell tasks apart */
 };
+
+#define STACK_SHIFT	14	/* kernel stacks have so many bits, or more */
 
 /*
  * Accounting of one probe on one CPU. The first six are written by the entry program alone, the
@@ -157,6 +159,7 @@ struct counters {
 /* All that one CPU has of its own: no two share a cache line. */
 struct of_cpu {
 	struct config config;
+	ev_u64 self;				/* its bit in the mask's word that it is in */
 	unsigned char bin[SMALL_VALUES];	/* loglin_bin() of its index */
 	struct counters n;
 	struct hist hist[NR_HISTS];
@@ -173,7 +176,7 @@ struct call {
 
 /* What a task is in the midst of. Owned by one task at a time, which alone touches the rest. */
 struct task_slot {
-	ev_u32 owner;		/* thread id + 1; 0: free */
+	ev_u32 owner;		/* where its stack is, + 1; 0: free */
 	ev_u32 active;		/* probes with a call under way */
 	ev_u32 class;		/* enum flush_class, innermost */
 	ev_u32 place;		/* which of the owner's SLOT_TRIES places this is */

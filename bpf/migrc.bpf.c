@@ -31,19 +31,19 @@ char LICENSE[] SEC("license") = "GPL";
 #endif
 
 /* The common exit: bin the duration and pass on duration and argument. */
-static __always_inline int call__exit_simple(__u32 id, __u64 frame, __u32 hist)
+static __always_inline int call__exit_simple(__u32 id, __u64 stack, __u64 frame, __u32 hist)
 {
 	struct of_cpu *c = this_cpu();
 	struct task_slot *s;
-	__u64 now, ns;
+	__u64 ns;
 
 	if (!c)
 		return 0;
-	s = call__exit(c, id, frame, &now, &ns);
+	s = call__exit(c, id, stack, frame, &ns);
 	if (!s)
 		return 0;
 	hist__add(c, id, hist, ns);
-	probe__event(c, id, now, ns, s->call[id].a, 0, 0);
+	probe__event(c, id, call__end_ns(s, id, ns), ns, s->call[id].a, 0, 0);
 	slot__end(s, id);
 	return 0;
 }
@@ -66,14 +66,14 @@ EMPTY(migrc_release)
 
 /* --- migrate_pages(): duration. Pages come from its tracepoint, which every rung has. --------- */
 
-static __always_inline int migrate_pages__enter(__u64 frame, __u64 mode, __u64 reason)
+static __always_inline int migrate_pages__enter(__u64 stack, __u64 frame, __u64 mode, __u64 reason)
 {
 	struct of_cpu *c = recording_cpu();
 	struct task_slot *s;
 
 	if (!c)
 		return 0;
-	s = call__enter(c, PROBE_MIGRATE_PAGES, frame, (__u32)reason | mode << 32, CLASS_MIGRATION);
+	s = call__enter(c, PROBE_MIGRATE_PAGES, stack, frame, (__u32)reason | mode << 32, CLASS_MIGRATION);
 	if (s) {
 		s->flushes = 0;
 		s->targets = 0;
@@ -82,30 +82,23 @@ static __always_inline int migrate_pages__enter(__u64 frame, __u64 mode, __u64 r
 	return 0;
 }
 
-static __always_inline int migrate_pages__exit(__u64 frame)
+/* What it flushed is counted by its tracepoint, which stands behind all that it does. */
+static __always_inline int migrate_pages__exit(__u64 stack, __u64 frame)
 {
 	struct of_cpu *c = this_cpu();
 	struct task_slot *s;
-	__u64 now, ns, slot;
-	__u32 reason, mode;
+	__u64 ns, a;
 
 	if (!c)
 		return 0;
-	s = call__exit(c, PROBE_MIGRATE_PAGES, frame, &now, &ns);
+	s = call__exit(c, PROBE_MIGRATE_PAGES, stack, frame, &ns);
 	if (!s)
 		return 0;
-	reason = s->call[PROBE_MIGRATE_PAGES].a;
-	mode = s->call[PROBE_MIGRATE_PAGES].a >> 32;
-	slot = bounded(reason, NR_MIGRATE_REASONS);
-	c->n.call_ns[slot] += ns;
-	c->n.call_flushes[slot] += s->flushes;
-	c->n.call_targets[slot] += s->targets;
-	c->n.call_modes[bounded(mode, NR_MIGRATE_MODES)]++;
+	a = s->call[PROBE_MIGRATE_PAGES].a;
+	c->n.call_ns[bounded(a, NR_MIGRATE_REASONS)] += ns;
 	hist__add(c, PROBE_MIGRATE_PAGES, HIST_MIGRATE_PAGES_NS, ns);
-	hist__add(c, PROBE_MIGRATE_PAGES, HIST_MIGRATE_FLUSHES_PER_CALL, s->flushes);
-	hist__add(c, PROBE_MIGRATE_PAGES, HIST_MIGRATE_TARGETS_PER_CALL, s->targets);
-	probe__event(c, PROBE_MIGRATE_PAGES, now, ns, reason | (__u64)mode << 8, s->pages,
-		     s->flushes << 32 | (__u32)s->targets);
+	probe__event(c, PROBE_MIGRATE_PAGES, call__end_ns(s, PROBE_MIGRATE_PAGES, ns), ns,
+		     (__u32)a | a >> 32 << 8, s->pages, s->flushes << 32 | (__u32)s->targets);
 	slot__end(s, PROBE_MIGRATE_PAGES);
 	return 0;
 }
@@ -113,54 +106,74 @@ static __always_inline int migrate_pages__exit(__u64 frame)
 SEC(AT("fentry", "/migrate_pages"))
 int fentry_migrate_pages(unsigned long long *ctx)
 {
-	return migrate_pages__enter(FRAME(ctx), ctx[4], ctx[5]);
+	return migrate_pages__enter(FRAME(ctx), FRAME(ctx), ctx[4], ctx[5]);
 }
 
 SEC(AT("fexit", "/migrate_pages"))
 int fexit_migrate_pages(unsigned long long *ctx)
 {
-	return migrate_pages__exit(FRAME(ctx));
+	return migrate_pages__exit(FRAME(ctx), FRAME(ctx));
 }
 
 SEC("kprobe/migrate_pages")
 int kprobe_migrate_pages(struct pt_regs *ctx)
 {
-	return migrate_pages__enter(ctx->sp, ctx->r8, ctx->r9);
+	return migrate_pages__enter(ctx->sp, ctx->sp, ctx->r8, ctx->r9);
 }
 
 SEC("kretprobe/migrate_pages")
 int kretprobe_migrate_pages(struct pt_regs *ctx)
 {
-	return migrate_pages__exit(ctx->sp);
+	return migrate_pages__exit(ctx->sp, ctx->sp);
 }
 
 SEC(AT("tp_btf", "/mm_migrate_pages_start"))
 int tp_migrate_pages_start(unsigned long long *ctx)
 {
-	return migrate_pages__enter(0, ctx[0], ctx[1]);
+	return migrate_pages__enter(FRAME(ctx), 0, ctx[0], ctx[1]);
 }
 
 SEC(AT("tp_btf", "/mm_migrate_pages"))
 int tp_migrate_pages_end(unsigned long long *ctx)
 {
-	return migrate_pages__exit(0);
+	return migrate_pages__exit(FRAME(ctx), 0);
 }
 
-static __always_inline int migrate__count(__u64 succeeded, __u64 failed, __u32 mode, __u32 reason)
+/* The timed call whose tracepoint this is, not one inside it, has made all its flushes. */
+static __always_inline void migrate__count_call(struct of_cpu *c, const struct task_slot *s,
+						__u32 mode, __u64 reason)
 {
-	struct of_cpu *c = recording_cpu();
+	const struct call *call = &s->call[PROBE_MIGRATE_PAGES];
+
+	if (!call->t_ns || call->depth)
+		return;
+	c->n.call_flushes[reason] += s->flushes;
+	c->n.call_targets[reason] += s->targets;
+	c->n.call_modes[bounded(mode, NR_MIGRATE_MODES)]++;
+	hist__add(c, PROBE_MIGRATE, HIST_MIGRATE_FLUSHES_PER_CALL, s->flushes);
+	hist__add(c, PROBE_MIGRATE, HIST_MIGRATE_TARGETS_PER_CALL, s->targets);
+}
+
+static __always_inline int migrate__count(__u64 stack, __u64 succeeded, __u64 failed, __u32 mode,
+					  __u32 reason)
+{
+	struct of_cpu *c = this_cpu();
 	struct task_slot *s;
 	__u64 slot;
 
 	if (!c)
 		return 0;
 	slot = bounded(reason, NR_MIGRATE_REASONS);
+	s = slot__find(this_owner(c, stack));
+	if (s)
+		migrate__count_call(c, s, mode, slot);
+	if (!c->config.recording)
+		return 0;
+	if (s)
+		s->pages += succeeded;
 	c->n.migrate_calls[slot]++;
 	c->n.migrate_succeeded[slot] += succeeded;
 	c->n.migrate_failed[slot] += failed;
-	s = slot__find(this_owner());
-	if (s)
-		s->pages += succeeded;
 	hist__add(c, PROBE_MIGRATE, HIST_MIGRATE_PAGES_PER_CALL, succeeded);
 	probe__event(c, PROBE_MIGRATE, 0, reason, mode, succeeded, failed);
 	return 0;
@@ -176,8 +189,8 @@ int tp_migrate(unsigned long long *ctx)
 	struct trace_event_raw_mm_migrate_pages *record = 0;
 
 	if (bpf_core_field_exists(record->large_folio_split))
-		return migrate__count(ctx[0], ctx[1], ctx[6], ctx[7]);
-	return migrate__count(ctx[0], ctx[1], ctx[5], ctx[6]);
+		return migrate__count(FRAME(ctx), ctx[0], ctx[1], ctx[6], ctx[7]);
+	return migrate__count(FRAME(ctx), ctx[0], ctx[1], ctx[5], ctx[6]);
 }
 
 /* --- try_to_migrate() ------------------------------------------------------------------------- */
@@ -187,7 +200,7 @@ static __always_inline int try_to_migrate__enter(__u64 frame, __u64 flags)
 	struct of_cpu *c = recording_cpu();
 
 	if (c)
-		call__enter(c, PROBE_TRY_TO_MIGRATE, frame, (__u32)flags, 0);
+		call__enter(c, PROBE_TRY_TO_MIGRATE, frame, frame, (__u32)flags, 0);
 	return 0;
 }
 
@@ -200,7 +213,7 @@ int fentry_try_to_migrate(unsigned long long *ctx)
 SEC(AT("fexit", "/try_to_migrate"))
 int fexit_try_to_migrate(unsigned long long *ctx)
 {
-	return call__exit_simple(PROBE_TRY_TO_MIGRATE, FRAME(ctx), HIST_TRY_TO_MIGRATE_NS);
+	return call__exit_simple(PROBE_TRY_TO_MIGRATE, FRAME(ctx), FRAME(ctx), HIST_TRY_TO_MIGRATE_NS);
 }
 
 SEC("kprobe/try_to_migrate")
@@ -212,7 +225,7 @@ int kprobe_try_to_migrate(struct pt_regs *ctx)
 SEC("kretprobe/try_to_migrate")
 int kretprobe_try_to_migrate(struct pt_regs *ctx)
 {
-	return call__exit_simple(PROBE_TRY_TO_MIGRATE, ctx->sp, HIST_TRY_TO_MIGRATE_NS);
+	return call__exit_simple(PROBE_TRY_TO_MIGRATE, ctx->sp, ctx->sp, HIST_TRY_TO_MIGRATE_NS);
 }
 
 /* --- flushes: how long, how many CPUs the mask names, on whose behalf -------------------------- */
@@ -228,40 +241,33 @@ static __always_inline __u32 popcount64(__u64 v)
 #define MAX_MASK_WORDS	128	/* NR_CPUS=8192 */
 #define UNKNOWN		(-1ULL)
 
-/* CPUs in a mask's words; those beside the one at hand in the upper half. */
-static __always_inline __u64 mask__add_word(__u64 sum, __u64 word, __u32 i, __u32 cpu)
+/* CPUs in a mask's word; those beside the one at hand, whose bit is self, in the upper half. */
+static __always_inline __u64 mask__count_word(__u64 word, __u64 self)
 {
-	__u64 n = popcount64(word);
-	__u64 self = i == cpu / 64 ? (word >> (cpu & 63)) & 1 : 0;
+	__u64 others = popcount64(word & ~self);
 
-	return sum + ((n - self) << 32 | n);
+	return others << 32 | (word & self ? others + 1 : others);
 }
 
 /* The same of a whole mask. UNKNOWN where it is not readable. */
-static __always_inline __u64 mask__count(__u32 words, const char *mask)
+static __always_inline __u64 mask__count(const struct of_cpu *c, const char *mask)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), i;
 	__u64 sum = 0, word;
 
-	for (i = 0; i < MAX_MASK_WORDS && i < words; i++) {
+	for (i = 0; i < MAX_MASK_WORDS && i < c->config.mask_words; i++) {
 		if (bpf_probe_read_kernel(&word, sizeof(word), mask + i * sizeof(word)))
 			return UNKNOWN;
-		sum = mask__add_word(sum, word, i, cpu);
+		sum += mask__count_word(word, i == cpu / 64 ? c->self : 0);
 	}
 	return sum;
-}
-
-/* Of one word, of a machine that has no more CPUs. */
-static __always_inline __u64 mask__count_word(__u64 word)
-{
-	return mask__add_word(0, word, 0, bpf_get_smp_processor_id());
 }
 
 static __always_inline int flush__enter(struct of_cpu *c, __u32 id, __u64 frame, __u64 cpus)
 {
 	if (cpus == UNKNOWN)
 		c->n.probe[id].mask_error++;
-	call__enter(c, id, frame, cpus, 0);
+	call__enter(c, id, frame, frame, cpus, 0);
 	return 0;
 }
 
@@ -285,12 +291,12 @@ static __always_inline __u64 flush__class(__u32 class)
 static __always_inline int flush__exit(__u32 id, __u64 frame, __u32 hist)
 {
 	struct of_cpu *c = this_cpu();
-	__u64 now, ns, cpus, class;
+	__u64 ns, cpus, class;
 	struct task_slot *s;
 
 	if (!c)
 		return 0;
-	s = call__exit(c, id, frame, &now, &ns);
+	s = call__exit(c, id, frame, frame, &ns);
 	if (!s)
 		return 0;
 	cpus = s->call[id].a;
@@ -304,9 +310,9 @@ static __always_inline int flush__exit(__u32 id, __u64 frame, __u32 hist)
 		else
 			c->n.mm_targets[class] += cpus >> 32;
 		hist__add_n(c, id, hist + NR_CLASSES, class, (__u32)cpus, 1);
-		probe__event(c, id, now, ns, (__u32)cpus, class, cpus >> 32);
+		probe__event(c, id, call__end_ns(s, id, ns), ns, (__u32)cpus, class, cpus >> 32);
 	} else {
-		probe__event(c, id, now, ns, UNKNOWN, class, UNKNOWN);
+		probe__event(c, id, call__end_ns(s, id, ns), ns, UNKNOWN, class, UNKNOWN);
 	}
 	slot__end(s, id);
 	return 0;
@@ -322,9 +328,9 @@ static __always_inline int tlbbatch_flush__enter(__u64 frame, bool typed,
 		return 0;
 	if (bpf_core_field_exists(batch->cpumask)) {
 		if (typed && c->config.mask_words == 1)
-			cpus = mask__count_word(batch->cpumask.bits[0]);
+			cpus = mask__count_word(batch->cpumask.bits[0], c->self);
 		else
-			cpus = mask__count(c->config.mask_words,
+			cpus = mask__count(c,
 					   (void *)__builtin_preserve_access_index(&batch->cpumask));
 	}
 	return flush__enter(c, PROBE_TLBBATCH_FLUSH, frame, cpus);
@@ -368,9 +374,9 @@ static __always_inline int mm_flush__enter(__u64 frame, bool typed, struct mm_st
 		return 0;
 	if (bpf_core_field_exists(mm->cpu_bitmap)) {
 		if (typed && c->config.mask_words == 1)
-			cpus = mask__count_word(mm->cpu_bitmap[0]);
+			cpus = mask__count_word(mm->cpu_bitmap[0], c->self);
 		else
-			cpus = mask__count(c->config.mask_words,
+			cpus = mask__count(c,
 					   (void *)__builtin_preserve_access_index(&mm->cpu_bitmap));
 	}
 	return flush__enter(c, PROBE_MM_FLUSH, frame, cpus);
@@ -429,7 +435,7 @@ static __always_inline int wp_fault__enter(__u64 frame)
 
 	if (!c)
 		return 0;
-	s = call__enter(c, PROBE_WP_FAULT, frame, 0, CLASS_WRITE_FAULT);
+	s = call__enter(c, PROBE_WP_FAULT, frame, frame, 0, CLASS_WRITE_FAULT);
 	if (s)
 		s->waited_ns = 0;
 	return 0;
@@ -439,11 +445,11 @@ static __always_inline int wp_fault__exit(__u64 frame)
 {
 	struct of_cpu *c = this_cpu();
 	struct task_slot *s;
-	__u64 now, ns;
+	__u64 ns;
 
 	if (!c)
 		return 0;
-	s = call__exit(c, PROBE_WP_FAULT, frame, &now, &ns);
+	s = call__exit(c, PROBE_WP_FAULT, frame, frame, &ns);
 	if (!s)
 		return 0;
 	hist__add(c, PROBE_WP_FAULT, HIST_WP_FAULT_NS, ns);
@@ -451,7 +457,7 @@ static __always_inline int wp_fault__exit(__u64 frame)
 		c->n.wp_waited++;
 		hist__add(c, PROBE_WP_FAULT, HIST_WP_FAULT_WAITED_NS, s->waited_ns);
 	}
-	probe__event(c, PROBE_WP_FAULT, now, ns, s->waited_ns, 0, 0);
+	probe__event(c, PROBE_WP_FAULT, call__end_ns(s, PROBE_WP_FAULT, ns), ns, s->waited_ns, 0, 0);
 	slot__end(s, PROBE_WP_FAULT);
 	return 0;
 }
@@ -487,7 +493,7 @@ static __always_inline int munmap__enter(__u64 frame)
 	struct of_cpu *c = recording_cpu();
 
 	if (c)
-		call__enter(c, PROBE_MUNMAP, frame, 0, CLASS_MUNMAP);
+		call__enter(c, PROBE_MUNMAP, frame, frame, 0, CLASS_MUNMAP);
 	return 0;
 }
 
@@ -496,14 +502,14 @@ static __always_inline int munmap__exit(__u64 frame)
 {
 	struct of_cpu *c = this_cpu();
 	struct task_slot *s;
-	__u64 now, ns;
+	__u64 ns;
 
 	if (!c)
 		return 0;
-	s = call__exit(c, PROBE_MUNMAP, frame, &now, &ns);
+	s = call__exit(c, PROBE_MUNMAP, frame, frame, &ns);
 	if (!s)
 		return 0;
-	probe__event(c, PROBE_MUNMAP, now, ns, 0, 0, 0);
+	probe__event(c, PROBE_MUNMAP, call__end_ns(s, PROBE_MUNMAP, ns), ns, 0, 0, 0);
 	slot__end(s, PROBE_MUNMAP);
 	return 0;
 }
@@ -539,14 +545,14 @@ int tp_direct_reclaim_begin(unsigned long long *ctx)
 	struct of_cpu *c = recording_cpu();
 
 	if (c)
-		call__enter(c, PROBE_DIRECT_RECLAIM, 0, 0, CLASS_ALLOCATION);
+		call__enter(c, PROBE_DIRECT_RECLAIM, FRAME(ctx), 0, 0, CLASS_ALLOCATION);
 	return 0;
 }
 
 SEC(AT("tp_btf", "/mm_vmscan_direct_reclaim_end"))
 int tp_direct_reclaim_end(unsigned long long *ctx)
 {
-	return call__exit_simple(PROBE_DIRECT_RECLAIM, 0, HIST_DIRECT_RECLAIM_NS);
+	return call__exit_simple(PROBE_DIRECT_RECLAIM, FRAME(ctx), 0, HIST_DIRECT_RECLAIM_NS);
 }
 
 SEC(AT("tp_btf", "/mm_vmscan_memcg_reclaim_begin"))
@@ -555,14 +561,14 @@ int tp_memcg_reclaim_begin(unsigned long long *ctx)
 	struct of_cpu *c = recording_cpu();
 
 	if (c)
-		call__enter(c, PROBE_MEMCG_RECLAIM, 0, 0, CLASS_RECLAIM);
+		call__enter(c, PROBE_MEMCG_RECLAIM, FRAME(ctx), 0, 0, CLASS_RECLAIM);
 	return 0;
 }
 
 SEC(AT("tp_btf", "/mm_vmscan_memcg_reclaim_end"))
 int tp_memcg_reclaim_end(unsigned long long *ctx)
 {
-	return call__exit_simple(PROBE_MEMCG_RECLAIM, 0, HIST_MEMCG_RECLAIM_NS);
+	return call__exit_simple(PROBE_MEMCG_RECLAIM, FRAME(ctx), 0, HIST_MEMCG_RECLAIM_NS);
 }
 
 /* --- migrc_flush_free_folios(trigger): the patch releases what it held ------------------------ */
@@ -583,7 +589,7 @@ static __always_inline int migrc_release__enter(__u64 frame, __u32 trigger)
 		class = CLASS_WRITE_FAULT;
 	else if (trigger == TRIGGER(MIGRC_BY_ALLOC))
 		class = CLASS_ALLOCATION;
-	call__enter(c, PROBE_MIGRC_RELEASE, frame, trigger, class);
+	call__enter(c, PROBE_MIGRC_RELEASE, frame, frame, trigger, class);
 	return 0;
 }
 
@@ -591,11 +597,11 @@ static __always_inline int migrc_release__exit(__u64 frame)
 {
 	struct of_cpu *c = this_cpu();
 	struct task_slot *s;
-	__u64 now, ns, trigger;
+	__u64 ns, trigger;
 
 	if (!c)
 		return 0;
-	s = call__exit(c, PROBE_MIGRC_RELEASE, frame, &now, &ns);
+	s = call__exit(c, PROBE_MIGRC_RELEASE, frame, frame, &ns);
 	if (!s)
 		return 0;
 	trigger = s->call[PROBE_MIGRC_RELEASE].a;
@@ -603,7 +609,7 @@ static __always_inline int migrc_release__exit(__u64 frame)
 		s->waited_ns += ns;
 	c->n.release_calls[bounded(trigger, NR_TRIGGERS)]++;
 	hist__add(c, PROBE_MIGRC_RELEASE, HIST_MIGRC_RELEASE_NS, ns);
-	probe__event(c, PROBE_MIGRC_RELEASE, now, ns, trigger, 0, 0);
+	probe__event(c, PROBE_MIGRC_RELEASE, call__end_ns(s, PROBE_MIGRC_RELEASE, ns), ns, trigger, 0, 0);
 	slot__end(s, PROBE_MIGRC_RELEASE);
 	return 0;
 }
@@ -687,7 +693,7 @@ int tp_migrc_wait(unsigned long long *ctx)
 
 	if (!c)
 		return 0;
-	s = slot__find(this_owner());
+	s = slot__find(this_owner(c, FRAME(ctx)));
 	if (s)
 		s->waited_ns += ns;
 	c->n.waits[bounded(trigger, NR_TRIGGERS)]++;

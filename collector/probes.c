@@ -77,9 +77,11 @@ static int probes__map_values(struct probes *p)
 	if (err)
 		return err;
 	p->cpus = cpus;
-	for (cpu = 0; cpu < p->nr_cpus; cpu++)
+	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
+		p->cpus[cpu].self = 1ULL << (cpu % 64);
 		for (i = 0; i < SMALL_VALUES; i++)
 			p->cpus[cpu].bin[i] = (unsigned char)loglin_bin(i, HIST_SUB_BITS);
+	}
 	probes__configure(p);
 	return 0;
 }
@@ -456,6 +458,19 @@ static void probes__attach_shared(struct probes *p, const bool *wanted)
 	}
 }
 
+/*
+ * The kernel's stacks have 2^14 bytes on the 64-bit machines that there are probes for, twice as many
+ * with KASAN, and at least a page.
+ */
+static uint32_t stack_mask(const char *symbols)
+{
+	long bytes = 1L << (STACK_SHIFT + (symbols__has(symbols, "kasan_report") ? 1 : 0));
+
+	if (bytes < sysconf(_SC_PAGESIZE))
+		bytes = sysconf(_SC_PAGESIZE);
+	return (uint32_t)-(bytes >> STACK_SHIFT);
+}
+
 void probes__attach(struct probes *p)
 {
 	bool wanted[NR_PROBES];
@@ -464,6 +479,8 @@ void probes__attach(struct probes *p)
 	/* Without the symbols each rung is simply tried. */
 	if (text__read_file("/proc/kallsyms", &p->symbols, NULL))
 		p->symbols = NULL;
+	p->config.stack_mask = stack_mask(p->symbols);
+	probes__configure(p);
 	if (p->options.mode != PROBES_NONE && !p->options.no_stats)
 		p->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	for (id = 0; id < NR_PROBES; id++)

@@ -86,7 +86,9 @@ static int put_named(struct run *r)
 {
 	const struct counters *c = probes__counters(r->probes);
 	const uint32_t on = probes__attached(r->probes);
-	const uint32_t timed = 1U << PROBE_MIGRATE_PAGES | 1U << PROBE_TLBBATCH_FLUSH;
+	/* The tracepoint of the timed call counts what it flushed. */
+	const uint32_t call = 1U << PROBE_MIGRATE | 1U << PROBE_MIGRATE_PAGES;
+	const uint32_t timed = call | 1U << PROBE_TLBBATCH_FLUSH;
 	const struct {
 		const char *prefix;
 		const uint64_t *n;
@@ -102,8 +104,7 @@ static int put_named(struct run *r)
 		{ "migrate.failed", ROW(migrate_failed), &reason_names, true, 1U << PROBE_MIGRATE },
 		{ "migrate_pages.ns", ROW(call_ns), &reason_names, true,
 		  1U << PROBE_MIGRATE_PAGES },
-		{ "migrate_pages.mode", ROW(call_modes), &mode_names, false,
-		  1U << PROBE_MIGRATE_PAGES },
+		{ "migrate_pages.mode", ROW(call_modes), &mode_names, false, call },
 		{ "migrate_pages.flushes", ROW(call_flushes), &reason_names, true, timed },
 		{ "migrate_pages.targets", ROW(call_targets), &reason_names, true, timed },
 		{ "tlb_flush", ROW(tlb_flush), &tlb_names, false, 1U << PROBE_TLB_FLUSH },

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# probes.sh: what the probes cost, in instructions: QEMU counts them, and the guest's clock is that
-# count, so a run's wall time is the number of instructions that all its CPUs executed. The table is
-# written to build/bench-probes/table.md. Exit status 1 if the probes add 2 % or more to a workload, or a
-# run of a program costs more than twice what one of an empty program does.
+# probes.sh [--table]: what the probes cost, in instructions: QEMU counts them, and the guest's clock is
+# that count, so a run's wall time is the number of instructions that all its CPUs executed. The tables
+# are written to build/bench-probes/table.md; --table makes them of the last boot. Exit status 1 if the
+# probes add 2 % or more to a workload or the spread does not let that be decided, or if a run of one of
+# their programs costs more than twice what one of an empty program does.
 
 # shellcheck source=../../lab/lib/common.sh
 . "$(dirname "$0")/../../lab/lib/common.sh"
@@ -30,60 +31,88 @@ console() {
 	tr -d '\r' < "$OUT/console.log" | grep -a "^$1 "
 }
 
-# workloads: what empty programs and the probes add to a workload, by the least time of its repetitions.
+# workloads: what is added to a workload: the mean over the rounds of the logarithm of its time, relative
+# to that without probes in the same round, with its 95 % interval by Student's t.
 workloads() {
 	console workload | awk '
-		!($3 in seen) { seen[$3] = 1; name[++nr] = $3 }
-		!(($3, $2) in took) || $5 < took[$3, $2] { took[$3, $2] = $5; runs[$3, $2] = $4 }
+		BEGIN {
+			split("12.706 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262 2.228 2.201 2.179 2.160 2.145 2.131", t)
+			split("empty probes probes+stats", arms)
+			say["empty"] = "empty programs"; say["probes"] = "the probes"; say["probes+stats"] = "the probes and the statistics"
+		}
+		!($3 in rounds) { name[++nr] = $3 }
+		$4 + 1 > rounds[$3] { rounds[$3] = $4 + 1 }
+		{ took[$3, $2, $4] = $6; runs[$3, $2] += $5 }
 		END {
-			print "| workload | empty programs add | runs of them | the probes add | runs of their programs |"
-			print "|---|---|---|---|---|"
-			for (i = 1; i <= nr; i++) {
-				x = name[i]
-				if (!took[x, "none"] || !took[x, "empty"] || !took[x, "all"]) { print "| " x " | - | - | - | - |"; bad = 1; continue }
-				printf "| %s | %+.2f %% | %d | %+.2f %% | %d |\n", x, (took[x, "empty"] / took[x, "none"] - 1) * 100,
-					runs[x, "empty"], (took[x, "all"] / took[x, "none"] - 1) * 100, runs[x, "all"]
-				if (took[x, "all"] / took[x, "none"] >= 1.02) bad = 1
+			print "| workload | with | rounds | adds | 95 % interval | runs of programs |"
+			print "|---|---|---|---|---|---|"
+			for (i = 1; i <= nr; i++) for (k = 1; k <= 3; k++) {
+				x = name[i]; arm = arms[k]; n = rounds[x]; sum = square = 0
+				if (n < 2 || n > 16) { print x ": " n " rounds"; bad = 1; continue }
+				for (r = 0; r < n; r++) {
+					if (!took[x, "none", r] || !took[x, arm, r]) { print x ": round " r " lacks " arm; exit 1 }
+					d = log(took[x, arm, r] / took[x, "none", r])
+					sum += d; square += d * d
+				}
+				mean = sum / n
+				half = (square - n * mean * mean) / (n - 1)
+				half = t[n - 1] * sqrt((half > 0 ? half : 0) / n)
+				high = (exp(mean + half) - 1) * 100
+				printf "| %s | %s | %d | %+.2f %% | %+.2f to %+.2f %% | %s |\n", x, say[arm], n, (exp(mean) - 1) * 100,
+					(exp(mean - half) - 1) * 100, high, arm == "probes+stats" ? int(runs[x, arm] / n) : "not counted"
+				if (arm == "probes" && high >= 2) bad = 1
 			}
 			exit bad || !nr
 		}'
 }
 
-# bodies: medians of the run time of each probe's programs, entry and exit together, by the kernel's own
-# statistics: from one reading of the clock to the other, which is all that an empty program's is.
-bodies() {
-	console body | awk '
-		!($3 in seen) && $2 == "all" { seen[$3] = 1; name[++nr] = $3 }
-		{ median[$3, $2] = $5; empty = $2 == "empty" ? $5 : empty }
-		END {
-			print "| probe | median of a run | of an empty program | times |"
-			print "|---|---|---|---|"
-			for (i = 1; i <= nr; i++) {
-				e = (name[i], "empty") in median ? median[name[i], "empty"] : empty
-				printf "| %s | %d | %d | %.1f |\n", name[i], median[name[i], "all"], e, median[name[i], "all"] / e
-			}
-			exit !nr
-		}'
-}
-
-# operations: what the programs add to an operation, and so what a run of a program costs as a whole:
-# getting there, the kernel's statistics, and the body. Fails where that is more than twice an empty one's.
+# operations: what programs add to an operation; for a run of a program, with the statistics and without.
 operations() {
 	console operation | awk '
 		$2 == "none" { name[++nr] = $3 }
-		{ runs[$3, $2] = $4; took[$3, $2] = $5 }
+		{ took[$3, $2] = $5 }
+		$2 ~ /stats/ { runs[$3, $2] = $4 }
+		function added(x, arm, n) { return int((took[x, arm] - took[x, "none"]) / n + 0.5) }
 		END {
-			print "| operation | without probes | a run of an empty program adds | of the probes | times |"
-			print "|---|---|---|---|---|"
+			print "| operation | without probes | a run of an empty program adds | of the probes | times | both with statistics | times |"
+			print "|---|---|---|---|---|---|---|"
 			for (i = 1; i <= nr; i++) {
-				x = name[i]
-				if (!runs[x, "empty"] || !runs[x, "all"]) { print "| " x " | - | - | - | - |"; bad = 1; continue }
-				e = (took[x, "empty"] - took[x, "none"]) / runs[x, "empty"]
-				a = (took[x, "all"] - took[x, "none"]) / runs[x, "all"]
-				printf "| %s | %d | %d of %d | %d of %d | %.1f |\n", x, took[x, "none"], e, runs[x, "empty"], a, runs[x, "all"], a / e
-				if (a > 2 * e) bad = 1
+				x = name[i]; e = runs[x, "empty+stats"]; a = runs[x, "probes+stats"]
+				if (!e || !a) { print x ": no program ran"; bad = 1; continue }
+				printf "| %s | %d | %d of %d | %d of %d | %.2f | %d, %d | %.2f |\n", x, took[x, "none"], added(x, "empty", e), e,
+					added(x, "probes", a), a, added(x, "probes", a) / added(x, "empty", e), added(x, "empty+stats", e),
+					added(x, "probes+stats", a), added(x, "probes+stats", a) / added(x, "empty+stats", e)
 			}
 			exit bad || !nr
+		}'
+}
+
+# bodies: each program. By the statistics alone: the time between two readings of their clock, which is
+# most of an empty one's. As a whole, with the way to the program and back: what a run of an empty
+# program adds to an operation, and by how much the program's time by the statistics is more. It fails
+# where that is more than twice as much as an empty program's.
+bodies() {
+	{ console operation; console body; } | awk '
+		$1 == "operation" { took[$3, $2] = $5; runs[$3, $2] = $4; next }
+		$2 == "clock+stats" { clock = $6 > clock ? $6 : clock; next }
+		$2 == "empty+stats" { sum += $6; n++; next }
+		$2 == "probes+stats" { row[++nr] = $3 " | " $4; value[nr] = $6 }
+		END {
+			r = runs["write_fault", "empty+stats"] + runs["migration", "empty+stats"]
+			if (!nr || !n || !r || !clock) { print "incomplete"; exit 1 }
+			way = (took["write_fault", "empty+stats"] - took["write_fault", "none"] +
+				took["migration", "empty+stats"] - took["migration", "none"]) / r
+			empty = sum / n
+			print "| probe | program | by the statistics | times | as a whole | times |"
+			print "|---|---|---|---|---|---|"
+			printf "| an empty program | | %d | 1.00 | %d | 1.00 |\n", empty, way
+			printf "| one that reads the clock | | %d | %.2f | %d | %.2f |\n", clock, clock / empty, way + clock - empty, (way + clock - empty) / way
+			for (i = 1; i <= nr; i++) {
+				whole = way + value[i] - empty
+				printf "| %s | %d | %.2f | %d | %.2f |\n", row[i], value[i], value[i] / empty, whole, whole / way
+				if (whole > 2 * way) bad = 1
+			}
+			exit bad
 		}'
 }
 

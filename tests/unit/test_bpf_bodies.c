@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bpf/events.h"
@@ -26,6 +25,7 @@
 #define NR_ARGS 12
 #define DEEP	1000	/* a frame inside of one at HIGH */
 #define HIGH	9000
+#define OWNER	1	/* of a slot: whose stack is at 0 */
 
 struct world {
 	struct bodies_bpf *b;
@@ -72,7 +72,7 @@ static void map_values(struct world *w)
 
 static int set_up(void **state)
 {
-	static const struct config config = { .recording = 1, .mask_words = 1 };
+	static const struct config config = { .recording = 1, .mask_words = 1, .stack_mask = ~0U };
 	struct world *w = calloc(1, sizeof(*w));
 	struct bpf_program *prog;
 
@@ -116,7 +116,7 @@ static void need_bpf(const struct world *w)
 	assert_non_null(w->b);
 }
 
-/* Run a program with its arguments; the stack's place is 0 unless run_at() gives one. */
+/* Run a program with its arguments; run() is for tracepoints', which ask only whose stack it is. */
 static void run_args(const struct bpf_program *prog, uint64_t frame, const uint64_t *args, size_t nr)
 {
 	uint64_t ctx[NR_ARGS] = { 0 };
@@ -130,7 +130,7 @@ static void run_args(const struct bpf_program *prog, uint64_t frame, const uint6
 #define run_at(prog, frame, ...) \
 	run_args(prog, frame, (uint64_t[]){ __VA_ARGS__ }, \
 		 sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
-#define run(prog, ...) run_at(prog, 0, __VA_ARGS__)
+#define run(prog, ...) run_at(prog, HIGH, __VA_ARGS__)
 
 static const struct probe_count *count(struct world *w, enum probe_id id)
 {
@@ -162,7 +162,7 @@ static struct hist hist(struct world *w, __u32 id)
 
 static struct task_slot *my_slot(const struct world *w)
 {
-	uint32_t owner = (uint32_t)syscall(SYS_gettid) + 1;
+	uint32_t owner = OWNER;
 	uint32_t i;
 
 	for (i = 0; i < SLOT_TRIES; i++)
@@ -252,7 +252,7 @@ static void test_clock_backwards(void **state)
 static void test_no_slot(void **state)
 {
 	struct world *w = *state;
-	uint32_t owner = (uint32_t)syscall(SYS_gettid) + 1, i;
+	uint32_t owner = OWNER, i;
 
 	need_bpf(w);
 	for (i = 0; i < SLOT_TRIES; i++)
@@ -273,7 +273,7 @@ static void test_no_slot(void **state)
 static void test_other_place(void **state)
 {
 	struct world *w = *state;
-	uint32_t owner = (uint32_t)syscall(SYS_gettid) + 1;
+	uint32_t owner = OWNER;
 	struct task_slot *home = &w->slots[owner % NR_SLOTS];
 
 	need_bpf(w);
@@ -304,6 +304,9 @@ static void test_nested(void **state)
 	need_bpf(w);
 	run_at(w->b->progs.fentry_migrate_pages, HIGH, 0, 0, 0, 0, 2, 8);
 	run_at(w->b->progs.fentry_migrate_pages, DEEP, 0, 0, 0, 0, 2, 8);
+	/* What it flushed is the outer one's. */
+	run(w->b->progs.tp_migrate, 30, 0, 0, 0, 0, 0, 2, 8);
+	assert_int_equal(hist(w, HIST_MIGRATE_FLUSHES_PER_CALL).total, 0);
 	run_at(w->b->progs.fexit_migrate_pages, DEEP, 0);
 	assert_int_equal(hist(w, HIST_MIGRATE_PAGES_NS).total, 0);
 	run_at(w->b->progs.fexit_migrate_pages, HIGH, 0);
@@ -399,6 +402,7 @@ static void test_classes(void **state)
 	flush(w, false);
 	flush(w, false);
 	assert_int_equal(flushes(w, CLASS_MIGRATION), 2);
+	run(w->b->progs.tp_migrate, 30, 0, 0, 0, 0, 0, 0, 8);
 	run_at(w->b->progs.fexit_migrate_pages, HIGH, 0);
 	flush(w, false);
 	assert_int_equal(flushes(w, CLASS_ALLOCATION), 2);
