@@ -513,8 +513,9 @@ void probes__detach(struct probes *p)
 {
 	int id, i;
 
+	/* The first one last: it counts what the calls of the second one have flushed. */
 	for (i = 1; i >= 0; i--)
-		for (id = 0; id < NR_PROBES; id++) {
+		for (id = NR_PROBES - 1; id >= 0; id--) {
 			bpf_link__destroy(p->attached[id].link[i]);
 			p->attached[id].link[i] = NULL;
 		}

@@ -130,6 +130,9 @@ rule "flushes of batches that reach another CPU are among the remote flushes" \
 		coalesce((SELECT sum(n) FROM histogram_bin b WHERE b.run_id = run.id AND
 			name = 'tlbbatch_flush_cpus' AND bin >= 2), 0) >
 		$(vmstat nr_tlb_remote_flush) + $(instrument in_flight.tlbbatch_flush) + $(instrument unmatched.tlbbatch_flush)"
+rule "what the bodies took is known, unless it was not to be" \
+	"SELECT p.run_id, p.name, body_ns FROM probe p JOIN run ON run.id = run_id WHERE $COMPLETE AND rung <> 'none' AND
+		(body_ns IS NULL) <> (workload = 'pingpong-sampled')"
 rule "a timed call took time" \
 	"SELECT run_id, name, total, sum FROM histogram WHERE unit = 'ns' AND total > 0 AND sum <= 0"
 rule "samples were taken, none failed" \
