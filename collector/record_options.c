@@ -47,7 +47,7 @@ static const struct argp_option options[] = {
 	  "Best rung to try: fentry, kprobe-multi, kprobe or tracepoint (fentry)", 0 },
 	{ "bpf-stats", OPT_STATS, "on|off", 0,
 	  "The kernel's statistics of BPF run times, which tell what the probes' programs took (on); off: "
-	  "not known, and about a third less", 0 },
+	  "not known, and recording costs less", 0 },
 	{ "calibrate", OPT_CALIBRATE, "PAIRS", OPTION_ARG_OPTIONAL,
 	  "First find out what recording costs the command, by so many pairs of runs as recorded and bare "
 	  "(5); then record one run and store the cost with it", 0 },
