@@ -211,7 +211,8 @@ static void bench__print(struct bench *b, const struct arm *arm)
 
 			if (body->nr)
 				printf("body %s %s %s %zu %.0f\n", arm->name, probe_specs[id].name,
-				       i ? "entry" : "exit", body->nr,
+				       i ? "entry" :
+				       probe_specs[id].rungs[0].entry_prog ? "exit" : "alone", body->nr,
 				       median(body->each, body->nr));
 		}
 	}

@@ -100,8 +100,8 @@ bodies() {
 		END {
 			r = runs["write_fault", "empty+stats"] + runs["migration", "empty+stats"]
 			if (!nr || !n || !r || !clock) { print "incomplete"; exit 1 }
-			way = (took["write_fault", "empty+stats"] - took["write_fault", "none"] +
-				took["migration", "empty+stats"] - took["migration", "none"]) / r
+			way = took["write_fault", "empty+stats"] - took["write_fault", "none"]
+			way = (way + took["migration", "empty+stats"] - took["migration", "none"]) / r
 			empty = sum / n
 			print "| probe | program | by the statistics | times | as a whole | times |"
 			print "|---|---|---|---|---|---|"
