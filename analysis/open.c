@@ -108,6 +108,20 @@ int open__exit_code(const struct an_model *model)
 	return EXIT_GOOD;
 }
 
+/* A name that was meant for -d and given to an output would cost all runs. */
+static bool is_database(const char *path)
+{
+	static const char magic[] = "SQLite format 3";	/* and its zero */
+	char head[sizeof(magic)];
+	FILE *f = fopen(path, "re");
+	bool is = f && fread(head, 1, sizeof(head), f) == sizeof(head) &&
+		  !memcmp(head, magic, sizeof(head));
+
+	if (f)
+		fclose(f);
+	return is;
+}
+
 /*
  * To a file by way of a second one, so that a full disk does not leave half a report. A link is
  * followed, and what is not a file (a device, a pipe) is written to, not replaced.
@@ -118,8 +132,9 @@ static int write_file(const char *name, const char *text, size_t len)
 	struct stat st;
 	bool in_place = !stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 	char *tmp = sbuf__format(in_place ? "%s" : "%s.tmp", path);
-	FILE *f = fopen(tmp, "we");
-	int err = f ? 0 : errno;
+	bool keep = !in_place && is_database(path);
+	FILE *f = keep ? NULL : fopen(tmp, "we");
+	int err = keep ? EEXIST : f ? 0 : errno;
 
 	if (f && fwrite(text, 1, len, f) != len)
 		err = errno;
@@ -130,7 +145,8 @@ static int write_file(const char *name, const char *text, size_t len)
 	if (err) {
 		if (f && !in_place)
 			unlink(tmp);
-		err__print("%s: %s; choose another place", name, strerror(err));
+		err__print("%s: %s; choose another place", name, keep ?
+			   "is a database, which is not written over" : strerror(err));
 	}
 	free(tmp);
 	free(path);

@@ -325,10 +325,14 @@ static char *next_line(char *str, int num, void *stream)
 	char *start = str;
 	size_t len;
 
+	/* So that the last zero in it is the one that fgets() put at the end. */
+	memset(str, 1, (size_t)num);
 	if (!fgets(str, num, r->f))
 		return NULL;
 	r->line++;
 	len = strlen(str);
+	if (memrchr(str, '\0', (size_t)num) != str + len)
+		complain(r, "a zero byte; a policy is a text file");
 	if (len + 1 == (size_t)num && str[len - 1] != '\n') {
 		complain(r, "the line is longer than %d characters; make it shorter", num - 3);
 		/* inih would take the rest for a line of its own. */

@@ -76,4 +76,33 @@ gate -d torn.db --junit gate.xml
 is "a torn database" 2 $?
 is "JUnit says error" 1 "$(grep -c '<error ' gate.xml)"
 is "in one line" 1 "$(wc -l < err)"
+printf '[gate]\nbaseline = stock\n[metric metric.runtime]\n' > gate.policy
+{ cat gate.policy && printf 'margin = 5 %%\n\0margin = 90 %%\n'; } > zero.policy
+"$MIGRC" gate -d slow.db --policy zero.policy > out 2> err
+is "a policy with a zero byte" 2 $?
+is "says where, in one line" "migrc: zero.policy:5: a zero byte; a policy is a text file" "$(cat err)"
+printf '%s\0' "$(cat gate.policy)" > zero.policy
+"$MIGRC" gate -d slow.db --policy zero.policy > out 2> err
+is "at its very end, too" 2 $?
+ln -s loop loop
+sqlite3 other.db 'CREATE TABLE run(x)'
+cp slow.db newer.db && sqlite3 newer.db 'PRAGMA user_version = 99'
+true > empty
+for db in . empty loop other.db newer.db /dev/null gate.policy; do
+	gate -d "$db"
+	is "no database of ours: $db" 2 $?
+	is "$db: in one line" 1 "$(wc -l < err)"
+done
+for policy in . empty loop slow.db /dev/null; do
+	"$MIGRC" gate -d slow.db --policy "$policy" > out 2> err
+	is "no policy: $policy" 2 $?
+	is "$policy: in one line" 1 "$(wc -l < err)"
+done
+gate -d slow.db --arm slow --against slow.db
+is "against itself" 2 $?
+sum=$(sha256sum slow.db)
+gate -d slow.db --junit slow.db
+is "an output that is the database" 2 $?
+has "says so" "slow.db: is a database, which is not written over" "$(cat err)"
+is "which stays what it was" "$sum" "$(sha256sum slow.db)"
 finish
