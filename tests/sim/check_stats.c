@@ -14,6 +14,7 @@
 
 #include "analysis/dist.h"
 #include "analysis/stats.h"
+#include "collector/term.h"
 
 #define MAX_N		20
 #define EXPERIMENTS	20000
@@ -27,7 +28,11 @@
 #define EXPECTED_FROM	2000
 #define ROUNDING	0.005		/* they are given in whole per cent */
 
+#define FIGURES		77		/* of all tables; main() says if they are not as many */
+
 static int failures;
+static unsigned int figures;
+static struct progress bar;
 
 /* --- noise ------------------------------------------------------------------------------------ */
 
@@ -94,6 +99,8 @@ static void row(const char *what, const char *where, double share, double experi
 	double edge = share < lo ? lo : hi, off, slack;
 	bool checked = !isnan(lo);
 
+	progress__hide(&bar);
+	progress__set(&bar, ++figures);
 	printf("| %s | %s | %.1f %% | ", what, where, share * 100);
 	if (!checked) {
 		printf("- | |\n");
@@ -502,12 +509,18 @@ static void other_tests(void)
 
 int main(void)
 {
+	progress__begin(&bar, "simulating", FIGURES);
 	bootstrap_coverage();
 	interval_coverage();
 	drift();
 	families();
 	smallest_effects();
 	other_tests();
+	progress__end(&bar);
+	if (bar.total != figures) {
+		fprintf(stderr, "check-stats: %u figures, not %d; correct FIGURES\n", figures, FIGURES);
+		return 2;
+	}
 	printf("\n%d experiments a figure (%d with resampling); %d figure%s off.\n", EXPERIMENTS,
 	       RESAMPLED, failures, failures == 1 ? "" : "s");
 	if (fflush(stdout)) {
