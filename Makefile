@@ -171,7 +171,7 @@ lab-test:
 guest-test: build
 	@tests/guest/run.sh
 
-# SERIES="6.1 7.3" for some of them only. Not part of `make test`: the network, and the time.
+# Every series that the suites of Debian 12 and 13 offer; SERIES="6.1 7.3" for some only. Not part of `make test`: the network, and the time.
 test-core-matrix: build
 	@tests/core/matrix.sh $(SERIES)
 

@@ -1,16 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# fetch-packaged-kernel.sh FILE SERIES...: Debian's own cloud kernels, the newest of each series (6.1,
-# 6.12, 7.3), as they are packaged: "SERIES RELEASE IMAGE" of each into FILE. Packages of suites that the
-# machine has not configured are found through a private sources list, and only unpacked.
+# fetch-packaged-kernel.sh FILE [SERIES...]: Debian's own cloud kernels, the newest of each series (6.1,
+# 6.12, 7.3), as they are packaged: "SERIES RELEASE IMAGE" of each into FILE. Without SERIES, every series
+# that the suites offer today. Packages of suites that the machine has not configured are found through a
+# private sources list, and only unpacked.
 
 # shellcheck source=lib/common.sh
 . "$(dirname "$0")/lib/common.sh"
 # shellcheck source=lib/apt-sources.sh
 . "$LAB/lib/apt-sources.sh"
 
-readonly SUITES="bookworm trixie trixie-backports" STATE=$CACHE/packaged
+readonly SUITES="bookworm bookworm-backports trixie trixie-backports" STATE=$CACHE/packaged
 
 # apt_private COMMAND ARGS...: apt with lists and state of its own.
 apt_private() {
@@ -30,6 +31,11 @@ update_lists() {
 	say FETCH "package lists of $SUITES, into the cache (about 20 s)"
 	apt_private apt-get update > "$STATE/apt/log" 2>&1 ||
 		die "kernels" "apt-get update failed: $(tail -n 1 "$STATE/apt/log")" "check the network"
+}
+
+# offered < NAMES: the series of which there is a kernel, the oldest first.
+offered() {
+	sed -nE 's/^linux-(image|binary)-([0-9]+\.[0-9]+)[.+].*-cloud-amd64( .*)?$/\2/p' | sort -Vu
 }
 
 # newest SERIES < NAMES: the package with the image of the newest kernel of a series. Where the image is
@@ -72,6 +78,9 @@ main() {
 	update_lists
 	apt_private apt-cache search --names-only '^linux-(image|binary)-[0-9].*-cloud-amd64$' > "$STATE/apt/names"
 	: > "$out"
+	# shellcheck disable=SC2046 # one word each
+	[ $# -gt 0 ] || set -- $(offered < "$STATE/apt/names")
+	[ $# -gt 0 ] || die "kernels" "no cloud kernel in $SUITES" "see $STATE/apt/log"
 	for series in "$@"; do
 		package=$(newest "$series" < "$STATE/apt/names")
 		[ -n "$package" ] || die "kernel $series" "no cloud kernel of that series in $SUITES" "choose another series"

@@ -30,10 +30,16 @@ setup__kernel() {
 	esac
 }
 
+# Kernels before 6.11 take no tier of RAM from HMAT: both nodes are in one. What does without promotion and
+# demotion says `tiers any`.
 setup__tiering() {
 	local tiers
 	tiers=$(find /sys/devices/virtual/memory_tiering -maxdepth 1 -name 'memory_tier[0-9]*' | wc -l)
-	[ "$tiers" -ge 2 ] || { setup__error "only $tiers memory tier; the guest needs two nodes with HMAT"; return 1; }
+	if [ "$tiers" -lt 2 ]; then
+		[ "$(plan__value tiers)" = any ] || { setup__error "only $tiers memory tier; the guest needs two nodes with HMAT"; return 1; }
+		say "only $tiers memory tier: promotion and demotion are not exercised"
+		return 0
+	fi
 	echo 1 > /sys/kernel/mm/numa/demotion_enabled || return 1
 	echo 2 > /proc/sys/kernel/numa_balancing
 }

@@ -8,6 +8,6 @@ migrc doctor > /dev/null
 echo "core doctor $?"
 for rung in fentry kprobe-multi kprobe; do
 	migrc record -o "$DB" --rung "$rung" --workload "rung-$rung" --timeout 300 -- \
-		pingpong -t 2 -s 2 --rounds 1 > /dev/null
+		pingpong -t 2 -s 1 --rounds 1 > /dev/null
 	echo "core $rung $?"
 done
