@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* One program, subcommands: the table, prefix matching, and nothing else. */
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "collector/cmd.h"
 #include "collector/err.h"
@@ -64,11 +66,27 @@ static const struct command *command__find(const char *word)
 	return found;
 }
 
+/*
+ * Closed by the caller, their numbers would be those of the next files opened, a database or a BPF map
+ * among them, and `record` waited without end for the workload's output. The wrong way round, so that
+ * reading or writing them still fails.
+ */
+static void keep_standard_files(void)
+{
+	int fd;
+
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+			return;
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *cmd;
 	char name[64];
 
+	keep_standard_files();
 	if (argc < 2) {
 		usage(stderr);
 		return EXIT_TOOL;

@@ -48,4 +48,10 @@ is "calibrate: and not stored" 2 "$(sql "SELECT count(*) FROM run")"
 calibrate --calibrate=1 -- true > out
 is "calibrate: one pair has no interval" 2 $?
 is "calibrate: says so" 1 "$(grep -c '^migrc: --calibrate' err)"
+
+# Closed by the caller, so that the next file opened has its number.
+timeout 60 "$MIGRC" record -o closed.db --missing-probes=warn -- echo hi >&- 2> err
+is "standard output closed: it ends" 0 $?
+is "standard output closed: says so" 1 "$(grep -c '^migrc: stdout: Bad file descriptor; ' err)"
+is "standard output closed: the run is complete" complete "$(sqlite3 -readonly closed.db "SELECT state FROM run")"
 finish
