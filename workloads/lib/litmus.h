@@ -209,6 +209,8 @@ int litmus__restore(struct litmus *l);
 int litmus__write_file(const char *path, const char *text);
 int litmus__read_u64(const char *path, uint64_t *value);
 int litmus__vmstat(const char *key, uint64_t *value);
+/* Does the kernel compare sources with their destinations, as with --compare? */
+bool litmus__comparing(void);
 /* The entry of an address of this process in /proc/self/pagemap. */
 int litmus__pagemap(int fd, const void *addr, uint64_t *entry);
 /* System calls that move pages may defer, too. */

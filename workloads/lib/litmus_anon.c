@@ -148,11 +148,8 @@ static int end_uffd(struct litmus *l)
 /* With --compare there is a second one to the destination: it cannot be merged or collapsed. */
 static const char *lacks_sole_reference(void)
 {
-	uint64_t on;
-
-	if (litmus__read_u64("/proc/sys/vm/migrc_debug_compare", &on) || !on)
-		return NULL;
-	return "a sole reference to the destination, which the comparison holds, too";
+	return litmus__comparing() ?
+		"a sole reference to the destination, which the comparison holds, too" : NULL;
 }
 
 static const char *lacks_ksm(struct litmus *l)

@@ -91,6 +91,13 @@ int litmus__restore(struct litmus *l)
 	return err;
 }
 
+bool litmus__comparing(void)
+{
+	uint64_t on;
+
+	return !litmus__read_u64("/proc/sys/vm/migrc_debug_compare", &on) && on;
+}
+
 int litmus__vmstat(const char *key, uint64_t *value)
 {
 	struct wl_vmstat v;

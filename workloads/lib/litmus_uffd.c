@@ -31,9 +31,15 @@ bool litmus__uffd_has(uint64_t features)
 	return good;
 }
 
-/* That several pages are moved at once no feature tells; a kernel with RWP does it. */
+/*
+ * That several pages are moved at once no feature tells; a kernel with RWP does it. The write waits for
+ * the mover's own flush, after which nobody can read the source; for the flush of its generation it need
+ * not wait, and the comparison, which is made then, sees what it wrote.
+ */
 static const char *lacks_move(struct litmus *l)
 {
+	if (litmus__comparing())
+		return "a flush of the generation before the write: the move's own is enough";
 	if (litmus__cpus() <= LITMUS_CPU_OTHER)
 		return "a third CPU";
 	(void)l;
