@@ -174,6 +174,8 @@ static int sql__open(const char *path, sqlite3 **db)
 	if (sqlite3_exec(*db, "PRAGMA query_only = ON", NULL, NULL, NULL) != SQLITE_OK ||
 	    events_vtab__register(*db) != SQLITE_OK)
 		return sql__error(*db, path);
+	/* Neither ATTACH nor VACUUM INTO, which would write to files that are none of ours. */
+	sqlite3_limit(*db, SQLITE_LIMIT_ATTACHED, 0);
 	return EXIT_GOOD;
 }
 
@@ -183,12 +185,15 @@ static int sql__statement(const struct sql_options *o, sqlite3 *db, const char *
 {
 	sqlite3_stmt *stmt = NULL;
 	struct progress bar;
+	bool queries;
 	int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, rest);
 
 	progress__begin(&bar, "querying", 0);
 	sqlite3_progress_handler(db, PROGRESS__SQL_OPS, progress__again, &bar);
 
-	if (rc == SQLITE_OK && stmt) {
+	/* Opened to read it is not always, and PRAGMA query_only can be taken back. */
+	queries = !stmt || sqlite3_stmt_readonly(stmt);
+	if (rc == SQLITE_OK && stmt && queries) {
 		if (o->header && sqlite3_column_count(stmt))
 			print_header(o, stmt);
 		while ((rc = sqlite3_step(stmt)) == SQLITE_ROW && !ferror(stdout)) {
@@ -198,10 +203,14 @@ static int sql__statement(const struct sql_options *o, sqlite3 *db, const char *
 	}
 	progress__end(&bar);
 	sqlite3_progress_handler(db, 0, NULL, NULL);
-	if (rc != SQLITE_OK && rc != SQLITE_DONE && rc != SQLITE_ROW)
+	if (!queries) {
+		err__print("%s: only queries are run here; change it with sqlite3", o->db);
+		rc = EXIT_TOOL;
+	} else if (rc != SQLITE_OK && rc != SQLITE_DONE && rc != SQLITE_ROW) {
 		rc = sql__error(db, o->db);
-	else
+	} else {
 		rc = EXIT_GOOD;
+	}
 	sqlite3_finalize(stmt);
 	return rc;
 }

@@ -47,8 +47,20 @@ one_line "no SQL" 'runs.db: near "SELEKT": syntax error; '
 cp runs.db before.db
 msql "UPDATE run SET arm = 'x'" > out
 is "writing: status" 2 $?
-one_line "writing" "readonly"
+one_line "writing" "only queries are run here"
 is "writing: nothing was" 0 "$(cmp runs.db before.db > /dev/null; echo $?)"
+for sql in "VACUUM INTO 'new.db'" "DROP TABLE run" "CREATE TABLE x (y)" "PRAGMA query_only = OFF; DELETE FROM run"; do
+	msql "$sql" > out
+	is "$sql: status" 2 $?
+	one_line "$sql" "only queries are run here"
+done
+msql "ATTACH 'new.db' AS n" > out
+is "attached: status" 2 $?
+one_line "attached" "too many attached databases"
+[ ! -e new.db ]
+is "no file was made" 0 $?
+is "a pragma that asks" 1 "$(msql 'PRAGMA table_info(run)' | grep -c '|uuid|')"
+is "a query with WITH" 3 "$(msql 'WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 3) SELECT max(i) FROM n')"
 msql > out
 is "no query: status" 2 $?
 one_line "no query" "give one"
