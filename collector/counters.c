@@ -70,6 +70,8 @@ int vmstat__parse(char *text, const char *source, struct snapshot *s)
 	int err;
 
 	while ((line = text__next_line(&text))) {
+		/* A copy that was sent by mail or pasted. */
+		line[strcspn(line, "\r")] = '\0';
 		value = strchr(line, ' ');
 		if (!value)
 			return -EINVAL;

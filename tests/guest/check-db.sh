@@ -190,6 +190,13 @@ if [ "$(sql "SELECT count(*) FROM run WHERE arm = 'check'")" -gt 0 ]; then
 			$(bpf migrate_pages.calls) > 0 AND $(bpf try_to_migrate.calls) IS NULL AND $(bpf flush.calls.other) IS NULL)"
 	rule "a run that was refused is not there" \
 		"SELECT id FROM run WHERE workload = 'rung-refused'"
+	rule "a calibration is stored: its pairs, and both times with an interval around them" \
+		"SELECT w.what, id FROM run, (SELECT 'wall' AS what UNION SELECT 'cpu') w WHERE workload = 'calibrated' AND NOT (
+			$(instrument calibrated_pairs) = 2 AND EXISTS (SELECT 1 FROM instrument i WHERE i.run_id = run.id AND
+			i.name = 'calibrated_' || w.what || '_ppm' AND i.value BETWEEN
+			(SELECT value FROM instrument l WHERE l.run_id = run.id AND l.name = 'calibrated_' || w.what || '_low_ppm') AND
+			(SELECT value FROM instrument h WHERE h.run_id = run.id AND h.name = 'calibrated_' || w.what || '_high_ppm')))
+			UNION ALL SELECT 'no run', 0 WHERE NOT EXISTS (SELECT 1 FROM run WHERE workload = 'calibrated')"
 	rule "write faults were seen" \
 		"SELECT id FROM run WHERE workload = 'wp-fault' AND NOT $(bpf wp_fault.calls) > 0"
 	rule "raw events of migrations carry the pages that were counted" \
@@ -202,7 +209,13 @@ if [ "$(sql "SELECT count(*) FROM run WHERE arm = 'check'")" -gt 0 ]; then
 		"SELECT id FROM run WHERE workload = 'lossy' AND NOT ((SELECT sum(lost) FROM probe WHERE run_id = run.id) > 0
 			AND EXISTS (SELECT 1 FROM invalid WHERE run_id = run.id AND rule = 'lost-events')
 			AND (SELECT sum(lost) FROM probe WHERE run_id = run.id) =
-			(SELECT sum(value) FROM instrument WHERE run_id = run.id AND name LIKE 'lost.%'))"
+			(SELECT sum(value) FROM instrument WHERE run_id = run.id AND name LIKE 'lost.%.cpu%'))"
+	rule "lost by probe, and by CPU of it: the same" \
+		"SELECT id, p.name, lost FROM run JOIN probe p ON run_id = id WHERE workload = 'lossy' AND lost > 0 AND lost <>
+			(SELECT coalesce(sum(value), 0) FROM instrument i WHERE i.run_id = run.id AND i.name GLOB 'lost.' || p.name || '.cpu[0-9]*')"
+	rule "a lossy run still has of each probe what was seen: stored or lost" \
+		"SELECT id, p.name, seen, lost FROM run JOIN probe p ON run_id = id WHERE workload = 'lossy' AND submitted IS NOT NULL
+			AND seen - lost <> (SELECT count(*) FROM events e WHERE e.run_id = run.id AND e.name = p.name)"
 	rule "losses did not change what was counted in the kernel" \
 		"SELECT id FROM run WHERE workload = 'lossy' AND $(bpf migrate.calls) <>
 			(SELECT seen FROM probe WHERE run_id = run.id AND name = 'migrate')"

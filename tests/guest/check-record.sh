@@ -55,6 +55,19 @@ check "core probes missing are an error" 5 $?
 record lossy --events=all --ring-kb 4 --timeout 300 -- pingpong -t 2 -s 16 --rounds 1
 check "a ring that is too small" 4 $?
 
+# What recording costs: pairs of runs without and with it, and one more that is stored with what they said.
+record calibrated --calibrate=2 --timeout 300 -- pingpong -t 2 -s 1 --rounds 1 > /tmp/calibrated
+check "calibration" 0 $?
+check "calibration: both times, with an interval" 2 "$(grep -cE \
+	'^calibrate: .*: [+-][0-9.]+ % \(95 % interval [+-][0-9.]+ to [+-][0-9.]+ %, 2 pairs\)$' /tmp/calibrated)"
+cost=$(sed -n 's/^calibrate: wall time: \([^ ]* %\).*/\1/p' /tmp/calibrated)
+id=$(migrc sql -d "$DB" "SELECT max(id) FROM run")
+for text in "show $id" compare "report --format text -o -"; do
+	# shellcheck disable=SC2086 # words
+	check "calibration: ${text%% *} says what it cost" 1 "$(migrc $text -d "$DB" 2>&1 | tr '\n' ' ' |
+		grep -cF "Recording cost, by 2 pairs of runs with and without it: wall time $cost (95 %")"
+done
+
 # Writes to a page of zeroes that were read first: write faults on read-only entries.
 record wp-fault -- sh -c 'for i in 1 2 3 4 5 6 7 8; do (x=$i; :); done'
 check "write faults" 0 $?

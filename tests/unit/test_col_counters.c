@@ -33,6 +33,19 @@ static void test_vmstat(void **state)
 	snapshot__free(&s);
 }
 
+/* As it comes out of a mail: lines that end in CR LF, and the last one in nothing. */
+static void test_vmstat_crlf(void **state)
+{
+	char text[] = "pgmigrate_success 42\r\nnr_tlb_remote_flush 7";
+	struct snapshot s = { 0 };
+
+	(void)state;
+	assert_int_equal(vmstat__parse(text, "vmstat", &s), 0);
+	assert_value(&s, "vmstat", "pgmigrate_success", 42);
+	assert_value(&s, "vmstat", "nr_tlb_remote_flush", 7);
+	snapshot__free(&s);
+}
+
 static void test_vmstat_malformed(void **state)
 {
 	char no_number[] = "pgfault\n", not_number[] = "pgfault many\n";
@@ -181,6 +194,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_vmstat),
+		cmocka_unit_test(test_vmstat_crlf),
 		cmocka_unit_test(test_vmstat_malformed),
 		cmocka_unit_test(test_zoneinfo),
 		cmocka_unit_test(test_zoneinfo_of_something_else),
