@@ -39,6 +39,7 @@ main() {
 	timing__step build 60 target build
 	suite unit 60 target unit
 	suite asan 180 target unit-asan
+	suite stats 60 target check-stats
 	suite fuzz 60 target fuzz-check
 	suite cli 20 "$ROOT/tests/cli/run.sh"
 	suite lab 15 "$ROOT/tests/lab/run.sh"
