@@ -141,7 +141,7 @@ static int join_history(struct inputs *in, const struct gate_options *opt, struc
 	char *today;
 	int err;
 
-	if (!arm || rundb__load(opt->against, &in->history, msg))
+	if (!arm || rundb__load_checked(opt->against, &in->history, msg))
 		return EXIT_TOOL;
 	/* The run that has it may be among those that go. */
 	today = mem__strdup(arm);
@@ -202,7 +202,7 @@ static int prepare(struct inputs *in, const struct gate_options *opt, char **msg
 	if (policy__load(opt->policy, &in->policy, msg))
 		return EXIT_TOOL;
 	o = selection(opt, in->policy);
-	if (rundb__load(opt->open.db ? opt->open.db : "runs.db", &in->db, msg))
+	if (rundb__load_checked(opt->open.db ? opt->open.db : "runs.db", &in->db, msg))
 		return EXIT_TOOL;
 	if (!in->db->nr) {
 		*msg = mem__strdup("the database has no runs; make some with `migrc record`");
@@ -287,7 +287,8 @@ int cmd_gate(int argc, char **argv)
 	struct inputs in = { 0 };
 	struct gate g = { 0 };
 	char *msg = NULL;
-	int code, failed = EXIT_GOOD;
+	int code;
+	bool text;
 
 	if (cmdline__parse(&argp, argc, argv, 0, &opt)) {
 		free(opt.open.arms);
@@ -297,16 +298,19 @@ int cmd_gate(int argc, char **argv)
 	code = prepare(&in, &opt, &msg);
 	if (!code && opt.explain)
 		code = explain(&in, opt.explain, &msg);
+	text = !code && !stdout_is_taken(&opt);
 	if (!code) {
 		gate__decide(&g, in.policy, in.model);
-		failed = stdout_is_taken(&opt) ? EXIT_GOOD : print_text(&g);
 	} else {
 		if (msg)
 			err__print("%s", msg);
 		gate__fail(&g, code, msg ? msg : mem__strdup("the output could not be written"));
 	}
+	/* Before the text, whose last line says what the exit status is. */
+	if (write_all(&g, &opt))
+		gate__unwritten(&g);
 	code = g.exit;
-	if (write_all(&g, &opt) || failed)
+	if (text && print_text(&g))
 		code = EXIT_TOOL;
 	gate__free(&g);
 	inputs__free(&in);

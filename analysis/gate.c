@@ -354,6 +354,12 @@ void gate__fail(struct gate *g, int exit_code, char *msg)
 	free(msg);
 }
 
+void gate__unwritten(struct gate *g)
+{
+	add(g, GATE_ERROR, "", "", "output", "not all files could be written");
+	g->exit = EXIT_TOOL;
+}
+
 void gate__free(struct gate *g)
 {
 	for (size_t i = 0; i < g->nr; i++) {

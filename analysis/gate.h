@@ -33,6 +33,8 @@ struct gate {
 void gate__decide(struct gate *g, const struct policy *p, const struct an_model *model);
 /* What could not be decided at all: the message is the one line, exit the code. Takes msg over. */
 void gate__fail(struct gate *g, int exit_code, char *msg);
+/* A file that was asked for is not there: an error, whatever was decided. */
+void gate__unwritten(struct gate *g);
 void gate__free(struct gate *g);
 
 const char *gate__state_name(enum gate_state state);

@@ -354,7 +354,30 @@ static int open_file(const char *path, sqlite3 **sq, char **msg)
 	return -EIO;
 }
 
-int rundb__load(const char *path, struct rundb **out, char **msg)
+/* What SQLite itself can see: pages that are not what they should be, whoever reads them. */
+static int check_pages(sqlite3 *sq, const char *path, char **msg)
+{
+	sqlite3_stmt *st = NULL;
+	const char *says = NULL;
+	int err = 0;
+
+	if (sqlite3_prepare_v2(sq, "PRAGMA quick_check(1)", -1, &st, NULL) == SQLITE_OK &&
+	    sqlite3_step(st) == SQLITE_ROW)
+		says = (const char *)sqlite3_column_text(st, 0);
+	if (!says || strcmp(says, "ok")) {
+		says = says ? says : sqlite3_errmsg(sq);
+		/* "*** in database main ***" */
+		if (!strncmp(says, "***", 3) && strchr(says, '\n'))
+			says = strchr(says, '\n') + 1;
+		*msg = sbuf__format("%s: damaged: %.*s; restore it from a copy or record again", path,
+				    (int)strcspn(says, "\n"), says);
+		err = -EIO;
+	}
+	sqlite3_finalize(st);
+	return err;
+}
+
+static int load(const char *path, bool checked, struct rundb **out, char **msg)
 {
 	struct rundb *db = mem__calloc(1, sizeof(*db));
 	sqlite3 *sq = NULL;
@@ -377,6 +400,8 @@ int rundb__load(const char *path, struct rundb **out, char **msg)
 	if (err)
 		goto cleanup;
 	err = check_identity(sq, path, &version, msg);
+	if (!err && checked)
+		err = check_pages(sq, path, msg);
 	if (err)
 		goto cleanup;
 	err = read_all(sq, version, db);
@@ -390,6 +415,16 @@ cleanup:
 	else
 		*out = db;
 	return err;
+}
+
+int rundb__load(const char *path, struct rundb **out, char **msg)
+{
+	return load(path, false, out, msg);
+}
+
+int rundb__load_checked(const char *path, struct rundb **out, char **msg)
+{
+	return load(path, true, out, msg);
 }
 
 static const struct {

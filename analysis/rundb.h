@@ -96,6 +96,8 @@ struct rundb {
  * of another version, -EIO corrupt or unreadable.
  */
 int rundb__load(const char *path, struct rundb **db, char **msg);
+/* The same for who decides by it: every page is looked at first, and a damaged one is -EIO. */
+int rundb__load_checked(const char *path, struct rundb **db, char **msg);
 void rundb__free(struct rundb *db);
 
 /* Whether there are names of that: arm, workload, run (numbers) or metric (keys of the workloads'). */

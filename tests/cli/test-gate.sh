@@ -105,4 +105,19 @@ gate -d slow.db --junit slow.db
 is "an output that is the database" 2 $?
 has "says so" "slow.db: is a database, which is not written over" "$(cat err)"
 is "which stays what it was" "$sum" "$(sha256sum slow.db)"
+# A page that no verdict reads is damage all the same.
+cp slow.db hole.db
+page=$(sqlite3 slow.db "SELECT min(pageno) FROM dbstat WHERE name = 'sqlite_autoindex_run_1' AND pagetype = 'leaf'")
+dd if=/dev/zero of=hole.db bs="$(sqlite3 slow.db 'PRAGMA page_size')" seek=$((page - 1)) count=1 conv=notrunc 2> /dev/null
+gate -d hole.db
+is "a page of zeroes" 2 $?
+has "says damaged" "migrc: hole.db: damaged: " "$(cat err)"
+is "damaged: in one line" 1 "$(wc -l < err)"
+gate -d slow.db --against hole.db
+is "a page of zeroes in what it is compared with" 2 $?
+# The last line is the status, also when it is not the verdict's.
+gate -d slow.db --md no/such/folder.md
+is "an output that cannot be written" 2 $?
+has "its last line says so" ", exit 2" "$(tail -n 1 out)"
+has "and which one" "no/such/folder.md" "$(cat err)"
 finish
