@@ -240,7 +240,7 @@ uninstall:
 deb:
 	$(Q)dpkg-buildpackage -us -uc -b
 
-# From a clean clone. Not part of `make test`: it compiles everything again.
+# From a clean clone.
 deb-test:
 	@tests/package/run.sh
 

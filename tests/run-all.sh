@@ -46,6 +46,8 @@ main() {
 	suite report 60 "$ROOT/tests/report/run.sh" -i
 	# Of the build matrix what fits into the time: warnings, sparse, without the option, other architectures.
 	suite patch 300 "$LAB/kernel-check.sh" lab-w1 no-migrc sparse x86_64-allno um-allno arm64 riscv
+	# After what installs check-packages.list.
+	suite package 240 "$ROOT/tests/package/run.sh"
 	suite guest 1300 "$ROOT/tests/guest/run.sh"
 	timing__table
 	[ "${#FAILED[@]}" -eq 0 ] || printf 'FAILED: %s\n' "${FAILED[@]#"$ROOT"/}"

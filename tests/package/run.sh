@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # run.sh: the Debian packages, built from a clean clone of what is committed, unpacked into a folder and
-# run from there. Needs check-packages.list. Not part of `make test`: it compiles everything again.
+# run from there. Needs check-packages.list.
 
 # shellcheck source=../lab/lib.sh
 . "$(dirname "$0")/../lab/lib.sh"
