@@ -124,6 +124,8 @@ static void __attribute__((noreturn)) child__exec(char **argv, int err_fd)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
+	/* It is how perf is told to end; who starts us in the background has it ignored. */
+	signal(SIGINT, SIG_DFL);
 	setenv("LC_ALL", "C", 1);	/* decimal points */
 	null = open("/dev/null", O_RDWR);
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||

@@ -718,6 +718,9 @@ static void test_not_permitted(void **state)
 
 int main(void)
 {
+	/* Started in the background this is ignored, and would be by what is interrupted here. */
+	signal(SIGINT, SIG_DFL);
+
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_complete, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_two_capabilities, setup, teardown),
