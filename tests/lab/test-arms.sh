@@ -10,7 +10,7 @@ show() {
 	echo "$BASE ${SERIES#"$ROOT/"} ${FRAGMENTS[*]#"$LAB/config/"}"
 }
 is "an arm without a series" "6.12  guest.config" "$(lab show stock)"
-is "an arm with one" "7.3 kernel-patch/7.3 guest.config guest-7.3.config migrc.config migrc-debug.config" \
+is "an arm with one" "7.3 kernel-patch/7.3 guest.config guest-7.3.config migrc.config migrc-debug.config migrc-debug-7.3.config" \
 	"$(lab show migrc-debug-7.3)"
 message=$(lab show mirgc 2>&1)
 is "an unknown arm: status" 2 $?
