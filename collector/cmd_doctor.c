@@ -196,7 +196,7 @@ static const char *remedy_of(const struct probe_status *s)
 /* Attach every probe, look at its rung, detach. An exit code. */
 static int doctor__try_probes(struct doctor *d)
 {
-	const struct probes_options options = { .ring_bytes = 4096 };
+	const struct probes_options options = { .ring_bytes = 4096, .per_page = true };
 	const struct probe_status *s;
 	struct probes *probes;
 	struct finding *f;

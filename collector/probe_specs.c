@@ -19,7 +19,7 @@ const struct probe_spec probe_specs[NR_PROBES] = {
 	[PROBE_MIGRATE_PAGES] = { "migrate_pages", true, CORE, { "migrate_pages" },
 		{ FUNCTION_RUNGS(migrate_pages),
 		  { RUNG_TRACEPOINT, "tp_migrate_pages_end", "tp_migrate_pages_start" } } },
-	[PROBE_TRY_TO_MIGRATE] = { "try_to_migrate", true, CORE, { "try_to_migrate" },
+	[PROBE_TRY_TO_MIGRATE] = { "try_to_migrate", true, PER_PAGE, { "try_to_migrate" },
 		{ FUNCTION_RUNGS(try_to_migrate) } },
 	[PROBE_TLBBATCH_FLUSH] = { "tlbbatch_flush", true, CORE, { "arch_tlbbatch_flush" },
 		{ FUNCTION_RUNGS(tlbbatch_flush) } },

@@ -26,6 +26,7 @@ enum core_rule {
 	CORE,		/* a run without it is incomplete */
 	CORE_OF_PATCH,	/* on kernels that have it, which are patched ones */
 	NOT_CORE,
+	PER_PAGE,	/* only on request, as it runs for each page; then as CORE */
 };
 
 struct probe_spec {

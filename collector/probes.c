@@ -391,15 +391,20 @@ static bool probes__describe(struct probes *p, enum probe_id id)
 {
 	const struct probe_spec *spec = &probe_specs[id];
 	struct probe_status *s = &p->status[id];
+	bool core = spec->core == CORE || (spec->core == PER_PAGE && p->options.per_page);
 	size_t i;
 
 	s->name = spec->name;
 	s->target = spec->targets[0];
 	s->rung = RUNG_NONE;
-	s->core = spec->core == CORE && p->options.mode == PROBES_ALL;
+	s->core = core && p->options.mode == PROBES_ALL;
 	s->body_ns = UINT64_MAX;
 	if (p->options.mode == PROBES_NONE) {
 		snprintf(s->why, sizeof(s->why), "not wanted (--probes=none)");
+		return false;
+	}
+	if (spec->core == PER_PAGE && !core) {
+		snprintf(s->why, sizeof(s->why), "not asked for (--per-page)");
 		return false;
 	}
 	for (i = 0; i < MAX_TARGETS && spec->targets[i]; i++)
@@ -417,7 +422,7 @@ static bool probes__describe(struct probes *p, enum probe_id id)
 		snprintf(s->why, sizeof(s->why), "this kernel has no migrc patch%s",
 			 spec->is_function ? "" : " with such a tracepoint");
 	/* A core target that nobody has heard of is tried: the reasons are then the kernel's own. */
-	return spec->core == CORE;
+	return core;
 }
 
 /* The first rung that there is no reason not to try, or NULL. */

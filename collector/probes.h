@@ -39,6 +39,7 @@ struct probes_options {
 	enum rung best;		/* do not try better rungs than this one */
 	enum probes_mode mode;
 	bool no_stats;		/* leave the kernel's statistics of run times off */
+	bool per_page;		/* also the probes that run for each page */
 };
 
 /* One CPU's share where it is of interest: events that were lost. */

@@ -13,7 +13,7 @@ enum {
 	OPT_ARM = 256, OPT_BLOCK, OPT_POSITION, OPT_WORKLOAD, OPT_LABEL, OPT_FACT, OPT_EVENTS,
 	OPT_INTERVAL, OPT_TIMEOUT, OPT_MISSING, OPT_EMULATED, OPT_RING, OPT_MAX_LOST, OPT_ADAPTER,
 	OPT_METRIC, OPT_PERF, OPT_PERF_EVENT, OPT_PROBES, OPT_RUNG, OPT_BY, OPT_EVENT_FORMAT, OPT_CALIBRATE,
-	OPT_STATS,
+	OPT_STATS, OPT_PER_PAGE,
 };
 
 static const struct argp_option options[] = {
@@ -43,6 +43,9 @@ static const struct argp_option options[] = {
 	{ "by", OPT_BY, "comm|tgid", 0, "Split the probes' histograms by command name or process too", 0 },
 	{ "probes", OPT_PROBES, "all|none|empty", 0,
 	  "What to attach (all); none: only counters are read; empty: programs that do nothing", 0 },
+	{ "per-page", OPT_PER_PAGE, NULL, 0,
+	  "Time the unmapping of each page too (try_to_migrate): the one probe that runs for each page and "
+	  "not for each batch or flush", 0 },
 	{ "rung", OPT_RUNG, "RUNG", 0,
 	  "Best rung to try: fentry, kprobe-multi, kprobe or tracepoint (fentry)", 0 },
 	{ "bpf-stats", OPT_STATS, "on|off", 0,
@@ -260,6 +263,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		err = choice__parse("bpf-stats", arg, "on", "off", &second);
 		o->probes.no_stats = second;
 		return err;
+	case OPT_PER_PAGE:
+		o->probes.per_page = true;
+		return 0;
 	case OPT_MISSING:
 		err = choice__parse("missing-probes", arg, "error", "warn", &second);
 		o->missing_is_error = !second;

@@ -51,7 +51,7 @@ struct bench {
 
 static int bench__open_ring(struct bench *b)
 {
-	const struct probes_options options = { .event_every = 1, .ring_bytes = 8 << 20 };
+	const struct probes_options options = { .event_every = 1, .ring_bytes = 8 << 20, .per_page = true };
 	int err = probes__open(&b->probes, &options);
 
 	if (err)

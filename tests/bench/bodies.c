@@ -4,7 +4,7 @@
  * in their places. They are attached, counting as they do without raw events, and with the kernel's
  * statistics of run times on or off ("+stats").
  *
- * operations: one at a time makes the events, so that there is a value for each and not only their
+ * operations: all probes, and one at a time makes the events, so that there is a value for each and not only their
  * mean: an interrupt in the midst of a program is in one of them. Prints
  *	body ARM PROBE PROGRAM VALUES MEDIAN	run time of a program (entry or exit) by the statistics,
  *						which is to the next reading of their clock
@@ -40,12 +40,14 @@ static const struct arm {
 	enum probes_mode mode;
 	bool stats;
 	bool workloads;		/* takes part in the rounds */
+	bool per_page;		/* in these with the probes that run for each page */
 } arms[] = {
-	{ "none", PROBES_NONE, false, true },
-	{ "empty", PROBES_EMPTY, false, true },
-	{ "empty+stats", PROBES_EMPTY, true, false },
-	{ "probes", PROBES_ALL, false, true },
-	{ "probes+stats", PROBES_ALL, true, true },
+	{ "none", PROBES_NONE, false, true, false },
+	{ "empty", PROBES_EMPTY, false, true, false },
+	{ "empty+stats", PROBES_EMPTY, true, false, false },
+	{ "probes", PROBES_ALL, false, true, false },
+	{ "probes+stats", PROBES_ALL, true, true, false },
+	{ "probes+pages", PROBES_ALL, false, true, true },
 };
 
 enum operation { WRITE_FAULT, MIGRATION, UNMAPPING, NR_OPERATIONS };
@@ -221,10 +223,10 @@ static void bench__print(struct bench *b, const struct arm *arm)
 		       (unsigned long long)b->runs[i], median(b->took[i], REPETITIONS));
 }
 
-static int bench__attach(struct bench *b, const struct arm *arm)
+static int bench__attach(struct bench *b, const struct arm *arm, bool per_page)
 {
 	struct probes_options options = {
-		.ring_bytes = 4096, .mode = arm->mode, .no_stats = !arm->stats,
+		.ring_bytes = 4096, .mode = arm->mode, .no_stats = !arm->stats, .per_page = per_page,
 	};
 	int err = probes__open(&b->probes, &options);
 
@@ -246,7 +248,7 @@ static void bench__detach(struct bench *b)
 static int bench__operations(struct bench *b, const struct arm *arm)
 {
 	size_t i;
-	int err = bench__attach(b, arm);
+	int err = bench__attach(b, arm, true);
 
 	if (err)
 		return err;
@@ -328,7 +330,7 @@ static int bench__workloads(struct bench *b, const struct arm *arm, size_t round
 {
 	uint64_t runs = 0;
 	double took;
-	int err = bench__attach(b, arm);
+	int err = bench__attach(b, arm, arm->per_page);
 
 	if (err)
 		return err;

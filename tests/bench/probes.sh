@@ -37,8 +37,8 @@ workloads() {
 	console workload | awk '
 		BEGIN {
 			split("12.706 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262 2.228 2.201 2.179 2.160 2.145 2.131", t)
-			split("empty probes probes+stats", arms)
-			say["empty"] = "empty programs"; say["probes"] = "the probes"; say["probes+stats"] = "the probes and the statistics"
+			nr_arms = split("empty probes probes+stats probes+pages", arms)
+			say["empty"] = "empty programs"; say["probes"] = "the probes"; say["probes+stats"] = "the probes and the statistics"; say["probes+pages"] = "the probes and `--per-page`"
 		}
 		!($3 in rounds) { name[++nr] = $3 }
 		$4 + 1 > rounds[$3] { rounds[$3] = $4 + 1 }
@@ -46,7 +46,7 @@ workloads() {
 		END {
 			print "| workload | with | rounds | adds | 95 % interval | runs of programs |"
 			print "|---|---|---|---|---|---|"
-			for (i = 1; i <= nr; i++) for (k = 1; k <= 3; k++) {
+			for (i = 1; i <= nr; i++) for (k = 1; k <= nr_arms; k++) {
 				x = name[i]; arm = arms[k]; n = rounds[x]; sum = square = 0
 				if (n < 2 || n > 16) { print x ": " n " rounds"; bad = 1; continue }
 				for (r = 0; r < n; r++) {

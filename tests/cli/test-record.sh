@@ -49,6 +49,16 @@ calibrate --calibrate=1 -- true > out
 is "calibrate: one pair has no interval" 2 $?
 is "calibrate: says so" 1 "$(grep -c '^migrc: --calibrate' err)"
 
+# What runs for each page is attached on request, and is then core.
+for option in --interval=0 --per-page; do
+	"$MIGRC" record -o pages.db --missing-probes=warn --workload x$option $option -- true 2> err
+	is "$option: exit" 0 $?
+done
+is "not asked for: is neither attached nor core" "none|0|not asked for (--per-page)" "$(sqlite3 -readonly pages.db \
+	"SELECT rung, core, why FROM probe JOIN run ON run.id = run_id WHERE name = 'try_to_migrate' AND workload = 'x--interval=0'")"
+is "--per-page: is tried, and core" 1 "$(sqlite3 -readonly pages.db "SELECT core AND coalesce(why, '') NOT LIKE '%--per-page%'
+	FROM probe JOIN run ON run.id = run_id WHERE name = 'try_to_migrate' AND workload = 'x--per-page'")"
+
 # Closed by the caller, so that the next file opened has its number.
 timeout 60 "$MIGRC" record -o closed.db --missing-probes=warn -- echo hi >&- 2> err
 is "standard output closed: it ends" 0 $?

@@ -7,7 +7,7 @@ DB=$1
 migrc doctor > /dev/null
 echo "core doctor $?"
 for rung in fentry kprobe-multi kprobe; do
-	migrc record -o "$DB" --rung "$rung" --workload "rung-$rung" --timeout 300 -- \
+	migrc record -o "$DB" --rung "$rung" --per-page --workload "rung-$rung" --timeout 300 -- \
 		pingpong -t 2 -s 1 --rounds 1 > /dev/null
 	echo "core $rung $?"
 done

@@ -160,7 +160,14 @@ if [ "$(sql "SELECT count(*) FROM run WHERE arm = 'check'")" -gt 0 ]; then
 		"SELECT id FROM run WHERE workload = 'missing'"
 	rule "pingpong moved pages by system call, and flushed in batches" \
 		"SELECT id FROM run WHERE workload LIKE 'pingpong%' AND NOT ($(bpf migrate.succeeded.syscall) > 0
-			AND $(bpf tlbbatch_flush.calls) > 0 AND $(bpf try_to_migrate.calls) >= $(bpf migrate.succeeded.syscall))"
+			AND $(bpf tlbbatch_flush.calls) > 0)"
+	rule "--per-page counts as many calls for a page as pages moved, and nothing does without" \
+		"SELECT id, workload, $(bpf try_to_migrate.calls) FROM run WHERE
+			(workload IN ('pingpong', 'pingpong-events', 'pingpong-sampled') AND
+				($(bpf try_to_migrate.calls) >= $(bpf migrate.succeeded.syscall)) IS NOT 1)
+			OR (workload = 'pingpong-agg' AND $(bpf try_to_migrate.calls) IS NOT NULL)
+			UNION ALL SELECT 0, 'too few runs', count(*) FROM run WHERE arm = 'check' AND workload IN
+				('pingpong', 'pingpong-agg', 'pingpong-events', 'pingpong-sampled') HAVING count(*) < 4"
 	rule "pingpong's flushes were the migration's" \
 		"SELECT id FROM run WHERE workload LIKE 'pingpong%' AND NOT ($(bpf flush.calls.migration) > 0 AND
 			$(bpf flush.targets.migration) = $(bpf migrate_pages.targets) AND $(bpf migrate_pages.targets) > 0)"

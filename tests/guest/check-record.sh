@@ -30,29 +30,29 @@ record compact -- sh -c 'for i in 1 2 3; do echo 1 > /proc/sys/vm/compact_memory
 check "compact_memory" 0 $?
 
 # Moves pages both ways and flushes in batches: the counts that check-db.sh compares.
-record pingpong --timeout 300 -- pingpong -t 2 -s 16 --rounds 2
+record pingpong --per-page --timeout 300 -- pingpong -t 2 -s 16 --rounds 2
 check "pingpong" 0 $?
 
 # The same work without events, with few and with all: a wake-up for an event would be an interrupt of
 # the CPU to itself, and check-db.sh compares the rows of /proc/interrupts.
 record pingpong-agg --timeout 300 -- pingpong -t 2 -s 4 --rounds 1
 check "pingpong without raw events" 0 $?
-record pingpong-events --events=all --timeout 300 -- pingpong -t 2 -s 4 --rounds 1
+record pingpong-events --per-page --events=all --timeout 300 -- pingpong -t 2 -s 4 --rounds 1
 check "pingpong with raw events" 0 $?
 
-record pingpong-sampled --events=sample:16 --event-format=rows --by=comm --bpf-stats=off --timeout 300 -- pingpong -t 2 -s 4 --rounds 1
+record pingpong-sampled --per-page --events=sample:16 --event-format=rows --by=comm --bpf-stats=off --timeout 300 -- pingpong -t 2 -s 4 --rounds 1
 check "pingpong with sampled events, split by comm" 0 $?
 
 # The same on a lower rung: nothing that is counted may depend on it.
-record rung-kprobe --rung kprobe --timeout 300 -- pingpong -t 2 -s 4 --rounds 1
+record rung-kprobe --per-page --rung kprobe --timeout 300 -- pingpong -t 2 -s 4 --rounds 1
 check "on kprobes" 0 $?
-record rung-tracepoint --rung tracepoint --missing-probes=warn --timeout 300 -- pingpong -t 2 -s 4 --rounds 1 2> /dev/null
+record rung-tracepoint --per-page --rung tracepoint --missing-probes=warn --timeout 300 -- pingpong -t 2 -s 4 --rounds 1 2> /dev/null
 check "on tracepoints alone" 0 $?
 record rung-refused --rung tracepoint -- true 2> /dev/null
 check "core probes missing are an error" 5 $?
 
 # The smallest ring: what does not fit is lost, counted, and makes the run invalid, not wrong.
-record lossy --events=all --ring-kb 4 --timeout 300 -- pingpong -t 2 -s 16 --rounds 1
+record lossy --per-page --events=all --ring-kb 4 --timeout 300 -- pingpong -t 2 -s 16 --rounds 1
 check "a ring that is too small" 4 $?
 
 # What recording costs: pairs of runs without and with it, and one more that is stored with what they said.
