@@ -77,7 +77,7 @@ plan__keys() {
 	$1 == "bare" && (NF < 4 || $2 !~ /^[a-z0-9_.-]+$/ || $3 !~ /^[0-9]+$/) { bad("bare NAME SECONDS COMMAND...") }
 	$1 == "step" || $1 == "bare" { steps++ }
 	$1 == "boot" && ($2 !~ /^[0-9]+$/ || $2 < 1) { bad("boot is a number of seconds") }
-	$1 == "expect" && $2 !~ /^(oom|nomem)$/ { bad("expect is oom or nomem") }
+	$1 == "expect" && $2 !~ /^(oom|nomem|race)$/ { bad("expect is oom, nomem or race") }
 	END {
 		if (!failed && !arms) print "no arm"
 		else if (!failed && !steps) print "no step"

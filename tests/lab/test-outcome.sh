@@ -34,10 +34,18 @@ is "expected OOM" ok "$(expected oom "$oom")"
 is "expected failure of an allocation" ok "$(expected "oom nomem" "$nomem")"
 is "another kind expected" splat "$(expected nomem "$oom")"
 is "nothing expected" splat "$(expected "" "$nomem")"
+race=$TOP/tests/lab/logs/splat+race-elsewhere.log
+is "expected race" ok "$(expected race "$race")"
+is "expected race, on a serial console" ok "$(sed 's/$/\r/' "$race" > "$WORK/two" && expected race "$WORK/two")"
+is "a race of migrc" splat "$(expected race "$TOP/tests/lab/logs/splat+kcsan.log")"
+is "a race with migrc further up" splat "$(sed 's/^\(.*\] \) free_pages_prepare.*/&\n\1 migrc_free+0x10\/0x20/' "$race" > "$WORK/two" && expected race "$WORK/two")"
+is "a race whose report does not end" splat "$(sed '/=====$/d' "$race" > "$WORK/two" && expected race "$WORK/two")"
+is "a splat inside an expected race" splat "$(sed '/write to/i [   12.300075] WARNING: CPU: 0 PID: 1 at mm/rmap.c:1' "$race" > "$WORK/two" && expected race "$WORK/two")"
 is "one report answers for one trace" splat "$({ cat "$oom"; grep 'Call Trace' "$oom"; } > "$WORK/two" && expected oom "$WORK/two")"
 for log in "$TOP"/tests/lab/logs/splat*.log "$TOP"/tests/lab/logs/panic*.log; do
 	name=$(basename "$log" .log)
 	case $name in *+oom | *+allocation-failure) continue ;; esac
+	is "$name behind an expected race" "${name%%+*}" "$({ sed /migrc-guest/d "$race"; sed 's/race in free/race in migrc_free/' "$log"; } > "$WORK/two" && expected race "$WORK/two")"
 	is "$name where OOM is expected" "${name%%+*}" "$({ sed -n '/invoked/,/Mem-Info/p' "$oom"; cat "$log"; } > "$WORK/two" && expected "oom nomem" "$WORK/two")"
 done
 sed '/Call Trace/i [   12.300070] BUG: sleeping function called from invalid context at mm/migrc.c:1' "$oom" > "$WORK/two"
