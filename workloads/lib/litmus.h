@@ -22,7 +22,7 @@ enum litmus_hook {
 	LITMUS_REMAP, LITMUS_FORCE, LITMUS_PIN, LITMUS_SHMEM, LITMUS_TRUNCATE,
 	LITMUS_INFLIGHT,	/* a generation whose flush is in flight counts as done */
 	LITMUS_EARLY,		/* sources are freed without waiting for their flush */
-	LITMUS_DRAIN,		/* memory offline and contiguous allocation do not drain */
+	LITMUS_DRAIN,		/* offline, contiguous allocation and suspend do not drain */
 	LITMUS_HOOKS,
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Litmus tests of what lives and dies around a stale translation: the address, the other process,
- * the source, its memory block, the generation itself.
+ * the source, its memory block, the generation itself, the machine.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -475,6 +475,57 @@ static int write_offline(struct litmus *l, uint64_t value)
 	return err ? err : litmus__pwrite(l, value);
 }
 
+/* ---- the machine sleeps ----------------------------------------------------------------------- */
+
+#define PM_TEST		"/sys/power/pm_test"
+#define PM_TEST_DELAY	"/sys/module/suspend/parameters/pm_test_delay"
+
+static const char *lacks_suspend(struct litmus *l)
+{
+	return access(PM_TEST, W_OK) ? "CONFIG_PM_DEBUG" : lacks_migrc(l);
+}
+
+/* As far as freezing all tasks, and back after a second. */
+static int begin_suspend(struct litmus *l)
+{
+	int err = litmus__write_file(PM_TEST, "freezer");
+
+	return err ? err : litmus__set(l, PM_TEST_DELAY, "1");
+}
+
+static int end_suspend(struct litmus *l)
+{
+	(void)l;
+	return litmus__write_file(PM_TEST, "none");
+}
+
+static int read_held(uint64_t *pending, uint64_t *drained)
+{
+	int err = litmus__vmstat("nr_migrc_pending", pending);
+
+	return err ? err : litmus__vmstat("migrc_released_drain", drained);
+}
+
+/* What is held must be given back before the machine sleeps, which may be for days. */
+static int write_after_suspend(struct litmus *l, uint64_t value)
+{
+	uint64_t pending, drained, pending_then, drained_then;
+	int err = read_held(&pending, &drained);
+
+	if (!err && !pending)
+		return LITMUS_MISSED;
+	if (!err)
+		err = litmus__write_file("/sys/power/state", "freeze");
+	if (!err)
+		err = read_held(&pending_then, &drained_then);
+	if (!err && drained_then == drained) {
+		if (!pending_then)
+			return LITMUS_MISSED;	/* somebody else's flush came first */
+		atomic_fetch_add(&l->sh->violations, 1);
+	}
+	return err ? err : litmus__pwrite(l, value);
+}
+
 const struct litmus_test litmus_life_tests[] = {
 	{ .name = "map-fixed", .write = write_map_fixed, .cleanup = map_again,
 	  .why = "zapping flushes" },
@@ -497,5 +548,7 @@ const struct litmus_test litmus_life_tests[] = {
 	{ .name = "memory-offline", .max_rounds = 5, .lacks = lacks_offline,
 	  .begin = begin_offline, .prepare = prepare_block, .move = move_from_block,
 	  .write = write_offline, .end = end_offline, .hooks = LITMUS_BIT(LITMUS_DRAIN) },
+	{ .name = "suspend", .max_rounds = 3, .lacks = lacks_suspend, .begin = begin_suspend,
+	  .write = write_after_suspend, .end = end_suspend, .hooks = LITMUS_BIT(LITMUS_DRAIN) },
 	{ 0 }
 };
