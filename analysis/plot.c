@@ -26,12 +26,22 @@ static const int marks[] = { 7, 5, 9, 13, 11, 15, 3 };
 #define NR_COLOURS	(sizeof(colours) / sizeof(colours[0]))
 #define NR_MARKS	(sizeof(marks) / sizeof(marks[0]))
 
-/* Letters of a label that there is room for; the tables have the whole names. */
-#define MAX_LABEL_X	52
-#define MAX_LABEL_Y	37
-#define MAX_LABEL_SMALL	30
-#define MAX_KEY		20
+/*
+ * Letters of a label that there is room for in a wide font, as each browser has its own; the tables have
+ * the whole names.
+ */
+#define MAX_LABEL_X	48
+#define MAX_LABEL_Y	32
+#define MAX_LABEL_SMALL	26
+#define MAX_KEY		16
 #define MAX_TICK	13
+
+/* Pixels; for what is besides the axes in an unusual place a plot is made higher. */
+#define HEIGHT		320
+#define HEIGHT_SMALL	240
+#define KEY_ROW		20
+#define KEY_COLS	2
+#define SLANTED_TICKS	35
 #define MAX_UNIT	24
 
 struct plot *plot__new(const char *title, const char *x, const char *x_unit, const char *y,
@@ -168,17 +178,22 @@ static double largest(const struct plot *p, bool y)
 	return max;
 }
 
-/* "quantity (unit)": of a long quantity less is shown, never of the unit. */
+/* "quantity (unit)": of a long quantity less is shown, or nothing, never less of the unit. */
 static void add_axis(struct sbuf *b, const struct plot_axis *axis, const struct scale *scale,
 		     size_t max)
 {
 	struct sbuf unit = { 0 };
+	size_t taken, some = strlen("abc..");
 
 	add_plain(&unit, scale->prefix, MAX_UNIT);
 	add_plain(&unit, scale->unit, MAX_UNIT);
+	taken = strlen(sbuf__str(&unit)) + strlen(" ()");
 	sbuf__add(b, "\"");
-	add_plain(b, axis->quantity, max - strlen(sbuf__str(&unit)) - 3);
-	sbuf__addf(b, " (%s)\"", sbuf__str(&unit));
+	if (taken + utf8__width(axis->quantity) <= max || taken + some <= max) {
+		add_plain(b, axis->quantity, max - taken);
+		sbuf__add(b, " ");
+	}
+	sbuf__addf(b, "(%s)\"", sbuf__str(&unit));
 	sbuf__free(&unit);
 }
 
@@ -231,34 +246,61 @@ static void add_data(struct sbuf *b, const struct plot *p, double x_by, double y
 	}
 }
 
-/* Names instead of numbers; slanted where they would run into each other. */
-static void add_ticks(struct sbuf *b, const struct plot *p)
+/* Do names in the place of numbers have to be slanted, or they would run into each other? */
+static bool ticks_slant(const struct plot *p)
 {
 	size_t letters = 0, room = p->small ? 34 : 52;
 
+	for (size_t i = 0; i < p->nr_ticks; i++) {
+		size_t width = utf8__width(p->tick[i]);
+
+		letters += (width < MAX_TICK ? width : MAX_TICK) + 2;
+	}
+	return letters > room;
+}
+
+static void add_ticks(struct sbuf *b, const struct plot *p)
+{
 	if (!p->nr_ticks)
 		return;
 	sbuf__add(b, "set xtics (");
 	for (size_t i = 0; i < p->nr_ticks; i++) {
-		size_t width = utf8__width(p->tick[i]);
-
 		if (i)
 			sbuf__add(b, ", ");
 		add_quoted(b, p->tick[i], MAX_TICK);
 		sbuf__addf(b, " %zu", i);
-		letters += (width < MAX_TICK ? width : MAX_TICK) + 2;
 	}
-	sbuf__addf(b, ")%s\nset xrange [-0.6:%zu.6]\n", letters > room ? " rotate by 30 right" : "",
+	sbuf__addf(b, ")%s\nset xrange [-0.6:%zu.6]\n", ticks_slant(p) ? " rotate by 30 right" : "",
 		   p->nr_ticks - 1);
+}
+
+static size_t key_rows(const struct plot *p)
+{
+	size_t named = 0;
+
+	for (size_t i = 0; !p->small && i < p->nr; i++)
+		named += p->series[i].nr && p->series[i].label;
+	return (named + KEY_COLS - 1) / KEY_COLS;
+}
+
+/* Four rows of the key are as usual. */
+static size_t height_of(const struct plot *p)
+{
+	size_t rows = key_rows(p);
+
+	return (p->small ? HEIGHT_SMALL : HEIGHT) + (ticks_slant(p) ? SLANTED_TICKS : 0) +
+	       (rows > 4 ? (rows - 4) * KEY_ROW : 0);
 }
 
 static void add_frame(struct sbuf *b, const struct plot *p, size_t number)
 {
-	sbuf__addf(b, "reset\nset terminal svg size %s noenhanced font \"sans-serif,%s\"\n"
+	sbuf__addf(b, "reset\nset terminal svg size %d,%zu noenhanced font \"sans-serif,%d\"\n"
 		   "set output \"%zu.svg\"\nset grid lw 0.5\nset border 3\nset tics nomirror\n",
-		   p->small ? "320,240" : "480,320", p->small ? "12" : "13", number);
-	sbuf__add(b, p->small ? "unset key\n" :
-		  "set key above left Left reverse samplen 1.6 maxrows 4\n");
+		   p->small ? 320 : 480, height_of(p), p->small ? 12 : 13, number);
+	if (p->small)
+		sbuf__add(b, "unset key\n");
+	else
+		sbuf__addf(b, "set key above left Left reverse samplen 1.6 maxcols %d\n", KEY_COLS);
 	if (p->x.log)
 		sbuf__add(b, "set logscale x\nset format x \"%.0s%c\"\n");
 	if (p->x.whole && largest(p, false) <= 12)
