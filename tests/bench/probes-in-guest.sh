@@ -16,7 +16,7 @@ echo 0 > /proc/sys/kernel/randomize_va_space
 bodies operations
 echo 0 > /proc/sys/kernel/numa_balancing
 echo 0 > /sys/kernel/mm/numa/demotion_enabled
-bodies 6 "pingpong -t 2 -s 4 --rounds 2"
+bodies 6 "pingpong -t 2 -s 16 --rounds 4"
 echo 1 > /sys/kernel/mm/numa/demotion_enabled
 echo 2 > /proc/sys/kernel/numa_balancing
 bodies 6 "xs -s small -g 2500 -p 300 -t 4" "pm -m 72 -i -j 2 -r 80 -p normal -d 0.2"
