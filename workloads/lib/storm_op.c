@@ -147,12 +147,34 @@ static int file_punch(struct storm_worker *w, uint32_t page, uint64_t *state)
 			 (off_t)page * ARENA_PAGE, ARENA_PAGE) ? -errno : 0;
 }
 
+/*
+ * Did half a page become zeroes in the file itself? To cut a page that is swapped out, the kernel reads
+ * it back in, and if there is no memory for that, it leaves the page as it was and says nothing. What
+ * the file has, read(2) says: no mapping has a part in it. 0, or -ENODATA if the page is unchanged; a
+ * page that is neither is left to who checks it next.
+ */
+static int file_half_zeroed(struct storm_worker *w, uint32_t page, uint64_t before)
+{
+	const struct arena *a = w->p->a;
+	struct arena_finding f;
+
+	while (pread(w->p->fd, w->buf, ARENA_PAGE, (off_t)page * ARENA_PAGE) != ARENA_PAGE)
+		usleep(RETRY_US);
+	if (arena__check(a, page, arena_state__half_zeroed(before), w->buf, 0, ARENA_WORDS, &f))
+		return 0;
+	return arena__check(a, page, before, w->buf, 0, ARENA_WORDS, &f) ? -ENODATA : 0;
+}
+
 /* The second half becomes zeroes in place; the first stays as it was. */
 static int file_punch_half(struct storm_worker *w, uint32_t page, uint64_t *state)
 {
-	*state = arena_state__half_zeroed(arena__state(w->p->a, page));
-	return fallocate(w->p->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-			 (off_t)page * ARENA_PAGE + ARENA_PAGE / 2, ARENA_PAGE / 2) ? -errno : 0;
+	uint64_t before = arena__state(w->p->a, page);
+
+	*state = arena_state__half_zeroed(before);
+	if (fallocate(w->p->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		      (off_t)page * ARENA_PAGE + ARENA_PAGE / 2, ARENA_PAGE / 2))
+		return -errno;
+	return file_half_zeroed(w, page, before);
 }
 
 /* Short by some pages and a half, and as long again. */
@@ -169,6 +191,8 @@ static int file_truncate(struct storm_worker *w, uint32_t page)
 	err = ftruncate(w->p->fd, whole - RANGE * ARENA_PAGE + ARENA_PAGE / 2) ? -errno : 0;
 	while (ftruncate(w->p->fd, whole))
 		usleep(RETRY_US);
+	if (!err)
+		err = file_half_zeroed(w, first, arena__state(a, first));
 	for (uint32_t i = 0; i < RANGE; i++) {
 		uint64_t state = arena__state(a, first + i);
 
