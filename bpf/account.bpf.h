@@ -133,6 +133,14 @@ static __noinline int split__add(__u32 id, __u64 value, __u64 n, __u32 by)
 	return 0;
 }
 
+/* Atomic, as a flush's entry and exit programs both have values for it. */
+static __always_inline void split__add_or_count(struct of_cpu *c, __u32 probe, __u32 id, __u64 value,
+						__u64 n)
+{
+	if (split__add(id, value, n, c->config.by))
+		__sync_fetch_and_add(&c->n.probe[probe].by_full, 1);
+}
+
 /* The bin of a value that is not below 2^18. */
 static __noinline __u64 bin__of_large(__u64 value)
 {
@@ -172,8 +180,8 @@ static __always_inline void hist__add_n(struct of_cpu *c, __u32 probe, __u32 fir
 	h->sum += value * n;
 	if (value > h->max)
 		h->max = value;
-	if (c->config.by && split__add(first + id, value, n, c->config.by))
-		c->n.probe[probe].by_full++;
+	if (c->config.by)
+		split__add_or_count(c, probe, first + id, value, n);
 }
 
 static __always_inline void hist__add(struct of_cpu *c, __u32 probe, __u32 id, __u64 value)
@@ -371,6 +379,14 @@ static __always_inline void slot__end(struct task_slot *s, __u32 id)
 /* Slack between where the entry and the return of a call are on the stack (kretprobe: one word). */
 #define FRAME_SLACK	32
 
+/* With this added to where a call is on the stack, its return is not taken for the simple case. */
+#define HAS_INSIDE	1ULL
+
+static __always_inline __u64 call__frame(const struct call *call)
+{
+	return call->frame & ~HAS_INSIDE;
+}
+
 /*
  * Another call of the function by the same task has not been seen to return: is this one inside it?
  *
@@ -381,8 +397,9 @@ static __always_inline void slot__end(struct task_slot *s, __u32 id)
  */
 static __noinline int call__is_inside(struct call *call, struct probe_count *p, __u64 frame)
 {
-	if (!frame || frame + FRAME_SLACK < call->frame) {
+	if (!frame || frame + FRAME_SLACK < call__frame(call)) {
 		call->depth++;
+		call->frame |= HAS_INSIDE;
 		p->nested++;
 		return 1;
 	}
@@ -438,19 +455,21 @@ static __noinline int call__exit_odd(struct of_cpu *c, struct task_slot *s, __u3
 {
 	struct probe_count *p = &c->n.probe[id];
 	struct call *call = &s->call[id];
+	__u64 noted = call__frame(call);
 
-	if (call->depth && (!frame || frame + FRAME_SLACK < call->frame)) {
-		call->depth--;
+	if (call->depth && (!frame || frame + FRAME_SLACK < noted)) {
+		if (!--call->depth)
+			call->frame = noted;
 		p->exits++;
 		return 0;
 	}
-	if (!frame || (frame + FRAME_SLACK >= call->frame && frame <= call->frame + FRAME_SLACK)) {
+	if (!frame || (frame + FRAME_SLACK >= noted && frame <= noted + FRAME_SLACK)) {
 		p->no_exit_late += call->depth;
 		call->depth = 0;
 		return 1;
 	}
 	call__unmatched(c, p);
-	if (frame > call->frame) {
+	if (frame > noted) {
 		p->no_exit_late += 1 + call->depth;
 		call->depth = 0;
 		slot__end(s, id);
@@ -476,7 +495,7 @@ static __always_inline struct task_slot *call__exit(struct of_cpu *c, __u32 id, 
 		return 0;
 	}
 	call = &s->call[id];
-	if ((frame != call->frame || call->depth) && !call__exit_odd(c, s, id, frame))
+	if (frame != call->frame && !call__exit_odd(c, s, id, frame))
 		return 0;
 	start = call->t_ns;
 	now = bpf_ktime_get_ns();

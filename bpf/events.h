@@ -134,6 +134,18 @@ struct probe_count {
 	ev_u64 exit_pad;
 };
 
+/*
+ * The CPUs that a flush names, as one number: twice those beside the one at hand, and one more if that
+ * is named, too. Of two masks without a CPU in common the sum is that of both.
+ */
+#define named__others(named)	((named) >> 1)
+#define named__cpus(named)	(((named) >> 1) + ((named) & 1))
+/* Below this, which is of all masks of one word, flushes are counted by it and binned by user space. */
+#define NR_NAMED		128
+
+/* The two functions that flush. */
+enum flusher { FLUSHER_TLBBATCH, FLUSHER_MM, NR_FLUSHERS };
+
 /* All counters of one CPU. */
 struct counters {
 	struct probe_count probe[NR_PROBES];
@@ -145,8 +157,8 @@ struct counters {
 	ev_u64 call_targets[NR_MIGRATE_REASONS];
 	ev_u64 call_modes[NR_MIGRATE_MODES];
 	ev_u64 tlb_flush[NR_TLB_REASONS];
-	ev_u64 tlbbatch_targets[NR_CLASSES];	/* CPUs named beside the flushing one */
-	ev_u64 mm_targets[NR_CLASSES];
+	ev_u64 flush_targets[NR_FLUSHERS][NR_CLASSES];	/* CPUs named beside the flushing one; in
+							 * the maps only by NR_NAMED and more */
 	ev_u64 wp_waited;			/* write faults that waited for a release */
 	ev_u64 release_calls[NR_TRIGGERS];
 	ev_u64 freed[NR_TRIGGERS];		/* folios */
@@ -156,11 +168,20 @@ struct counters {
 
 #define SMALL_VALUES	256	/* values whose bins are in a table */
 
+/* A mask of one word, and what it came to: the same few return again and again. */
+#define KNOWN_MASKS_BITS	4
+struct known_mask {
+	ev_u64 word;
+	ev_u64 named;
+};
+
 /* All that one CPU has of its own: no two share a cache line. */
 struct of_cpu {
 	struct config config;
 	ev_u64 self;				/* its bit in the mask's word that it is in */
 	unsigned char bin[SMALL_VALUES];	/* loglin_bin() of its index */
+	struct known_mask known_mask[NR_FLUSHERS][1 << KNOWN_MASKS_BITS];	/* by hash */
+	ev_u64 named[NR_FLUSHERS][NR_CLASSES][NR_NAMED];	/* flushes that named so many */
 	struct counters n;
 	struct hist hist[NR_HISTS];
 } __attribute__((aligned(64)));
@@ -168,7 +189,7 @@ struct of_cpu {
 /* A call under way. */
 struct call {
 	ev_u64 t_ns;		/* its start; 0: none */
-	ev_u64 frame;		/* where on the stack; 0: not known */
+	ev_u64 frame;		/* where on the stack; 0: not known; + 1 if others are inside it */
 	ev_u64 a;		/* an argument that the return needs */
 	ev_u32 depth;		/* calls of the same function by the same task inside it */
 	ev_u32 outer_class;	/* the task's class before it */
@@ -202,6 +223,7 @@ struct event {
 	ev_u64 a, b, c, d;
 };
 
+_Static_assert(!(NR_MIGRATE_REASONS & (NR_MIGRATE_REASONS - 1)), "programs mask by it");
 _Static_assert(sizeof(struct config) == 24, "struct config: no holes");
 _Static_assert(sizeof(struct hist) == (3 + 496) * 8, "struct hist: no holes");
 _Static_assert(sizeof(struct by_key) == 24, "struct by_key: no holes");

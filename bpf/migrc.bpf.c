@@ -73,7 +73,8 @@ static __always_inline int migrate_pages__enter(__u64 stack, __u64 frame, __u64 
 
 	if (!c)
 		return 0;
-	s = call__enter(c, PROBE_MIGRATE_PAGES, stack, frame, (__u32)reason | mode << 32, CLASS_MIGRATION);
+	s = call__enter(c, PROBE_MIGRATE_PAGES, stack, frame,
+			bounded(reason, NR_MIGRATE_REASONS) | mode << 32, CLASS_MIGRATION);
 	if (s) {
 		s->flushes = 0;
 		s->targets = 0;
@@ -95,7 +96,7 @@ static __always_inline int migrate_pages__exit(__u64 stack, __u64 frame)
 	if (!s)
 		return 0;
 	a = s->call[PROBE_MIGRATE_PAGES].a;
-	c->n.call_ns[bounded(a, NR_MIGRATE_REASONS)] += ns;
+	c->n.call_ns[a & (NR_MIGRATE_REASONS - 1)] += ns;
 	hist__add(c, PROBE_MIGRATE_PAGES, HIST_MIGRATE_PAGES_NS, ns);
 	probe__event(c, PROBE_MIGRATE_PAGES, call__end_ns(s, PROBE_MIGRATE_PAGES, ns), ns,
 		     (__u32)a | a >> 32 << 8, s->pages, s->flushes << 32 | (__u32)s->targets);
@@ -240,17 +241,16 @@ static __always_inline __u32 popcount64(__u64 v)
 
 #define MAX_MASK_WORDS	128	/* NR_CPUS=8192 */
 #define UNKNOWN		(-1ULL)
+#define GOLDEN_RATIO_64	0x61c8864680b583ebULL
 
-/* CPUs in a mask's word; those beside the one at hand, whose bit is self, in the upper half. */
-static __always_inline __u64 mask__count_word(__u64 word, __u64 self)
+/* A mask's word; self: the bit of the CPU at hand, if that is in it. */
+static __always_inline __u64 mask__named(__u64 word, __u64 self)
 {
-	__u64 others = popcount64(word & ~self);
-
-	return others << 32 | (word & self ? others + 1 : others);
+	return popcount64(word & ~self) << 1 | !!(word & self);
 }
 
-/* The same of a whole mask. UNKNOWN where it is not readable. */
-static __always_inline __u64 mask__count(const struct of_cpu *c, const char *mask)
+/* The whole mask. UNKNOWN where it is not readable. */
+static __always_inline __u64 mask__read(const struct of_cpu *c, const char *mask)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), i;
 	__u64 sum = 0, word;
@@ -258,17 +258,22 @@ static __always_inline __u64 mask__count(const struct of_cpu *c, const char *mas
 	for (i = 0; i < MAX_MASK_WORDS && i < c->config.mask_words; i++) {
 		if (bpf_probe_read_kernel(&word, sizeof(word), mask + i * sizeof(word)))
 			return UNKNOWN;
-		sum += mask__count_word(word, i == cpu / 64 ? c->self : 0);
+		sum += mask__named(word, i == cpu / 64 ? c->self : 0);
 	}
 	return sum;
 }
 
-static __always_inline int flush__enter(struct of_cpu *c, __u32 id, __u64 frame, __u64 cpus)
+/* The same by what is known of it: to count bits takes as long as half of a program. */
+static __always_inline __u64 mask__named_if_known(struct of_cpu *c, enum flusher flusher, __u64 word)
 {
-	if (cpus == UNKNOWN)
-		c->n.probe[id].mask_error++;
-	call__enter(c, id, frame, frame, cpus, 0);
-	return 0;
+	struct known_mask *known;
+
+	known = &c->known_mask[flusher][word * GOLDEN_RATIO_64 >> (64 - KNOWN_MASKS_BITS)];
+	if (unlikely(word != known->word)) {
+		known->named = mask__named(word, c->self);
+		known->word = word;
+	}
+	return known->named;
 }
 
 /* kswapd has no call that could be seen to begin: it is awake or not. */
@@ -287,11 +292,50 @@ static __always_inline __u64 flush__class(__u32 class)
 	return bounded(class, NR_CLASSES);
 }
 
-/* hist: of the first class of this function's durations; its CPUs follow. */
+/* Of more CPUs than are counted by their number, or split by who flushes. */
+static __noinline int flush__bin_named(struct of_cpu *c, __u32 id, __u64 class, __u64 named)
+{
+	enum flusher flusher = id == PROBE_MM_FLUSH ? FLUSHER_MM : FLUSHER_TLBBATCH;
+	__u32 first = id == PROBE_MM_FLUSH ? HIST_MM_FLUSH_CPUS : HIST_TLBBATCH_FLUSH_CPUS;
+
+	class = bounded(class, NR_CLASSES);
+	if (named < NR_NAMED) {
+		split__add_or_count(c, id, first + class, named__cpus(named), 1);
+		return 0;
+	}
+	c->n.flush_targets[flusher][class] += named__others(named);
+	hist__add_n(c, id, first, class, named__cpus(named), 1);
+	return 0;
+}
+
+/* How many CPUs a flush names is known from its start, and counted there: its end has enough to do. */
+static __always_inline int flush__enter(struct of_cpu *c, __u32 id, enum flusher flusher, __u64 frame,
+					__u64 named)
+{
+	struct task_slot *s = call__enter(c, id, frame, frame, named, 0);
+	__u64 class;
+
+	if (!s)
+		return 0;
+	s->flushes++;
+	if (unlikely(named == UNKNOWN)) {
+		c->n.probe[id].mask_error++;
+		return 0;
+	}
+	s->targets += named__others(named);
+	class = flush__class(s->class);
+	if (likely(named < NR_NAMED))
+		c->named[flusher][class][named]++;
+	if (unlikely(named >= NR_NAMED || c->config.by))
+		flush__bin_named(c, id, class, named);
+	return 0;
+}
+
+/* hist: of the first class of this function's durations. */
 static __always_inline int flush__exit(__u32 id, __u64 frame, __u32 hist)
 {
 	struct of_cpu *c = this_cpu();
-	__u64 ns, cpus, class;
+	__u64 ns, named, class;
 	struct task_slot *s;
 
 	if (!c)
@@ -299,21 +343,11 @@ static __always_inline int flush__exit(__u32 id, __u64 frame, __u32 hist)
 	s = call__exit(c, id, frame, frame, &ns);
 	if (!s)
 		return 0;
-	cpus = s->call[id].a;
 	class = flush__class(s->class);
-	s->flushes++;
 	hist__add_n(c, id, hist, class, ns, 1);
-	if (cpus != UNKNOWN) {
-		s->targets += cpus >> 32;
-		if (id == PROBE_TLBBATCH_FLUSH)
-			c->n.tlbbatch_targets[class] += cpus >> 32;
-		else
-			c->n.mm_targets[class] += cpus >> 32;
-		hist__add_n(c, id, hist + NR_CLASSES, class, (__u32)cpus, 1);
-		probe__event(c, id, call__end_ns(s, id, ns), ns, (__u32)cpus, class, cpus >> 32);
-	} else {
-		probe__event(c, id, call__end_ns(s, id, ns), ns, UNKNOWN, class, UNKNOWN);
-	}
+	named = s->call[id].a;
+	probe__event(c, id, call__end_ns(s, id, ns), ns, named == UNKNOWN ? UNKNOWN : named__cpus(named),
+		     class, named == UNKNOWN ? UNKNOWN : named__others(named));
 	slot__end(s, id);
 	return 0;
 }
@@ -322,18 +356,18 @@ static __always_inline int tlbbatch_flush__enter(__u64 frame, bool typed,
 						 struct arch_tlbflush_unmap_batch *batch)
 {
 	struct of_cpu *c = recording_cpu();
-	__u64 cpus = UNKNOWN;
+	__u64 named = UNKNOWN;
 
 	if (!c)
 		return 0;
 	if (bpf_core_field_exists(batch->cpumask)) {
 		if (typed && c->config.mask_words == 1)
-			cpus = mask__count_word(batch->cpumask.bits[0], c->self);
+			named = mask__named_if_known(c, FLUSHER_TLBBATCH, batch->cpumask.bits[0]);
 		else
-			cpus = mask__count(c,
+			named = mask__read(c,
 					   (void *)__builtin_preserve_access_index(&batch->cpumask));
 	}
-	return flush__enter(c, PROBE_TLBBATCH_FLUSH, frame, cpus);
+	return flush__enter(c, PROBE_TLBBATCH_FLUSH, FLUSHER_TLBBATCH, frame, named);
 }
 
 static __always_inline int tlbbatch_flush__exit(__u64 frame)
@@ -368,18 +402,18 @@ int kretprobe_tlbbatch_flush(struct pt_regs *ctx)
 static __always_inline int mm_flush__enter(__u64 frame, bool typed, struct mm_struct *mm)
 {
 	struct of_cpu *c = recording_cpu();
-	__u64 cpus = UNKNOWN;
+	__u64 named = UNKNOWN;
 
 	if (!c)
 		return 0;
 	if (bpf_core_field_exists(mm->cpu_bitmap)) {
 		if (typed && c->config.mask_words == 1)
-			cpus = mask__count_word(mm->cpu_bitmap[0], c->self);
+			named = mask__named_if_known(c, FLUSHER_MM, mm->cpu_bitmap[0]);
 		else
-			cpus = mask__count(c,
+			named = mask__read(c,
 					   (void *)__builtin_preserve_access_index(&mm->cpu_bitmap));
 	}
-	return flush__enter(c, PROBE_MM_FLUSH, frame, cpus);
+	return flush__enter(c, PROBE_MM_FLUSH, FLUSHER_MM, frame, named);
 }
 
 static __always_inline int mm_flush__exit(__u64 frame)

@@ -216,3 +216,34 @@ int stored_hist__make(struct stored_hist *out, size_t i, const struct hist *hist
 		return make_class(out, i, hists, attached);
 	return -ERANGE;
 }
+
+static void hist__add_named(struct hist *h, unsigned int named, uint64_t flushes)
+{
+	unsigned int cpus = named__cpus(named);
+
+	h->bin[loglin_bin(cpus, HIST_SUB_BITS)] += flushes;
+	h->sum += cpus * flushes;
+	if (flushes && cpus > h->max)
+		h->max = cpus;
+}
+
+void of_cpu__add_named(const struct of_cpu *cpu, struct hist *hists, struct counters *sum)
+{
+	static const unsigned int first[NR_FLUSHERS] = {
+		[FLUSHER_TLBBATCH] = HIST_TLBBATCH_FLUSH_CPUS,
+		[FLUSHER_MM] = HIST_MM_FLUSH_CPUS,
+	};
+	unsigned int flusher, class, named;
+
+	for (flusher = 0; flusher < NR_FLUSHERS; flusher++) {
+		for (class = 0; class < NR_CLASSES; class++) {
+			const ev_u64 *flushes = cpu->named[flusher][class];
+
+			for (named = 0; named < NR_NAMED; named++) {
+				hist__add_named(&hists[first[flusher] + class], named, flushes[named]);
+				sum->flush_targets[flusher][class] +=
+					named__others(named) * flushes[named];
+			}
+		}
+	}
+}

@@ -62,6 +62,12 @@ struct stored_hist {
 int stored_hist__make(struct stored_hist *out, size_t i, const struct hist *hists,
 		      uint32_t attached);
 
+/*
+ * Add the flushes that one CPU has counted by the number of CPUs they named to the histograms of those
+ * numbers (their totals, as all of these, are set when all CPUs are in) and to the targets.
+ */
+void of_cpu__add_named(const struct of_cpu *cpu, struct hist *hists, struct counters *sum);
+
 /* Can a flush be of this class, as far as the probes that find it out are attached? */
 bool flush_class__is_told(enum flush_class class, uint32_t attached);
 

@@ -83,6 +83,7 @@ static int probes__read_counters(struct probes *p)
 	return err;
 }
 
+/* After the counters, of which it completes some. */
 static void probes__read_hists(struct probes *p)
 {
 	uint64_t max;
@@ -99,9 +100,12 @@ static void probes__read_hists(struct probes *p)
 				max = p->cpus[cpu].hist[id].max;
 		}
 		h->max = max;
-		for (i = 0; i < HIST_BINS; i++)
-			h->total += h->bin[i];
 	}
+	for (cpu = 0; cpu < p->nr_cpus; cpu++)
+		of_cpu__add_named(&p->cpus[cpu], p->hists, &p->counters);
+	for (id = 0; id < NR_HISTS; id++)
+		for (i = 0; i < HIST_BINS; i++)
+			p->hists[id].total += p->hists[id].bin[i];
 }
 
 /* Count what the slots still hold. */

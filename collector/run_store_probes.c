@@ -192,7 +192,8 @@ static int put_classes(struct run *r)
 			err = put_bpf(r, name, batch->sum + mm->sum);
 		snprintf(name, sizeof(name), "flush.targets.%s", text);
 		if (!err)
-			err = put_bpf(r, name, c->tlbbatch_targets[class] + c->mm_targets[class]);
+			err = put_bpf(r, name, c->flush_targets[FLUSHER_TLBBATCH][class] +
+					      c->flush_targets[FLUSHER_MM][class]);
 	}
 	return err;
 }

@@ -429,6 +429,82 @@ static void test_classes(void **state)
 	assert_int_equal(hist(w, HIST_TLBBATCH_FLUSH_CPUS + CLASS_MIGRATION).total, 0);
 }
 
+/* 0 where addresses are hidden. */
+static uint64_t kernel_symbol(const char *name)
+{
+	FILE *f = fopen("/proc/kallsyms", "r");
+	unsigned long long at = 0, found = 0;
+	char line[512], symbol[256];
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%llx %*c %255s", &at, symbol) == 2 && !strcmp(symbol, name))
+			found = at;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* How many flushes were counted by what they named, and what the last of those found named. */
+static uint64_t count_named(const struct world *w, unsigned int *named)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+	int cpu;
+
+	for (cpu = 0; cpu < w->nr_cpus; cpu++)
+		for (i = 0; i < NR_NAMED; i++)
+			if (w->cpus[cpu].named[FLUSHER_TLBBATCH][CLASS_MIGRATION][i]) {
+				sum += w->cpus[cpu].named[FLUSHER_TLBBATCH][CLASS_MIGRATION][i];
+				*named = i;
+			}
+	return sum;
+}
+
+static void flush_of(struct world *w, uint64_t mask)
+{
+	run_at(w->b->progs.fentry_tlbbatch_flush, DEEP, mask);
+	run_at(w->b->progs.fexit_tlbbatch_flush, DEEP, mask);
+}
+
+/* A mask that can be read; which bits it has does not matter: it is the beginning of a function. */
+static void test_mask(void **state)
+{
+	struct config config = { .recording = 1, .mask_words = 1, .stack_mask = ~0U };
+	struct by_key key = { .who = "flusher", .hist = HIST_TLBBATCH_FLUSH_CPUS + CLASS_MIGRATION };
+	uint64_t mask = kernel_symbol("arch_tlbbatch_flush");
+	struct world *w = *state;
+	unsigned int n = 0;
+	struct hist h;
+	char comm[16];
+
+	need_bpf(w);
+	if (!mask)
+		skip();
+	run_at(w->b->progs.fentry_migrate_pages, HIGH, 0, 0, 0, 0, 0, 8);
+	flush_of(w, mask);
+	flush_of(w, mask);
+	run(w->b->progs.tp_migrate, 30, 0, 0, 0, 0, 0, 0, 8);
+	run_at(w->b->progs.fexit_migrate_pages, HIGH, 0);
+	assert_int_equal(count_named(w, &n), 2);
+	assert_in_range(named__cpus(n), 1, 64);
+	assert_int_equal(count(w, PROBE_TLBBATCH_FLUSH)->mask_error, 0);
+	assert_int_equal(hist(w, HIST_MIGRATE_TARGETS_PER_CALL).sum, 2 * named__others(n));
+	assert_int_equal(w->c.call_targets[8], 2 * named__others(n));
+
+	config.by = BY_COMM;
+	configure(w, &config);
+	prctl(PR_GET_NAME, comm);
+	prctl(PR_SET_NAME, "flusher");
+	run_at(w->b->progs.fentry_migrate_pages, HIGH, 0, 0, 0, 0, 0, 8);
+	flush_of(w, mask);
+	prctl(PR_SET_NAME, comm);
+	assert_int_equal(count_named(w, &n), 3);
+	assert_int_equal(bpf_map__lookup_elem(w->b->maps.split, &key, sizeof(key), &h, sizeof(h), 0),
+			 0);
+	assert_int_equal(h.total, 1);
+	assert_int_equal(h.sum, named__cpus(n));
+}
+
 static void test_kswapd(void **state)
 {
 	struct world *w = *state;
@@ -646,9 +722,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(call), TEST(not_recording), TEST(unknown_values), TEST(unmatched),
 		TEST(clock_backwards), TEST(no_slot), TEST(other_place), TEST(nested),
-		TEST(no_exit_at_entry), TEST(no_exit_at_exit), TEST(inner_start_missed), TEST(classes), TEST(kswapd),
-		TEST(bins), TEST(waits), TEST(deferral), TEST(patch_tracepoints), TEST(burst), TEST(sample),
-		TEST(split),
+		TEST(no_exit_at_entry), TEST(no_exit_at_exit), TEST(inner_start_missed), TEST(classes),
+		TEST(mask), TEST(kswapd), TEST(bins), TEST(waits), TEST(deferral),
+		TEST(patch_tracepoints), TEST(burst), TEST(sample), TEST(split),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

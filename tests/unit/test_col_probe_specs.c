@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "collector/probe_specs.h"
@@ -112,6 +113,38 @@ static void test_sums(void **state)
 	assert_int_equal(find("flush_ns.other", ALL)->total, 0);
 }
 
+/* What two CPUs counted by number, beside what one of them has binned already. */
+static void test_named(void **state)
+{
+	struct of_cpu *cpu = calloc(2, sizeof(*cpu));
+	struct counters sum = { 0 };
+	const struct hist *h = &hists[HIST_MM_FLUSH_CPUS + CLASS_MUNMAP];
+
+	(void)state;
+	assert_non_null(cpu);
+	memset(hists, 0, sizeof(hists));
+	add(HIST_MM_FLUSH_CPUS + CLASS_MUNMAP, 200);
+	sum.flush_targets[FLUSHER_MM][CLASS_MUNMAP] = 199;
+	cpu[0].named[FLUSHER_MM][CLASS_MUNMAP][2 * 3 + 1] = 5;	/* three others and itself */
+	cpu[1].named[FLUSHER_MM][CLASS_MUNMAP][2 * 3] = 7;	/* three others */
+	cpu[1].named[FLUSHER_MM][CLASS_MUNMAP][1] = 2;		/* itself */
+	cpu[1].named[FLUSHER_MM][CLASS_MUNMAP][0] = 1;		/* nobody */
+	cpu[1].named[FLUSHER_TLBBATCH][CLASS_OTHER][NR_NAMED - 1] = 1;
+	of_cpu__add_named(&cpu[0], hists, &sum);
+	of_cpu__add_named(&cpu[1], hists, &sum);
+	assert_int_equal(h->sum, 200 + 5 * 4 + 7 * 3 + 2);
+	assert_int_equal(h->max, 200);
+	assert_int_equal(h->bin[4], 5);
+	assert_int_equal(h->bin[3], 7);
+	assert_int_equal(h->bin[1], 2);
+	assert_int_equal(h->bin[0], 1);
+	assert_int_equal(sum.flush_targets[FLUSHER_MM][CLASS_MUNMAP], 199 + 5 * 3 + 7 * 3);
+	assert_int_equal(hists[HIST_TLBBATCH_FLUSH_CPUS + CLASS_OTHER].max, 64);
+	assert_int_equal(sum.flush_targets[FLUSHER_TLBBATCH][CLASS_OTHER], 63);
+	assert_int_equal(sum.flush_targets[FLUSHER_MM][CLASS_OTHER], 0);
+	free(cpu);
+}
+
 /* What nobody looked for is absent, not 0. */
 static void test_absent(void **state)
 {
@@ -154,7 +187,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_programs), cmocka_unit_test(test_names),
-		cmocka_unit_test(test_sums), cmocka_unit_test(test_absent),
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_named), cmocka_unit_test(test_absent),
 		cmocka_unit_test(test_words),
 	};
 
