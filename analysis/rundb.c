@@ -6,14 +6,12 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analysis/sbuf.h"
 #include "bpf/loglin.h"
+#include "collector/dbfile.h"
 #include "collector/term.h"
 
-#define APPLICATION_ID	0x4d494752	/* "MIGR" */
-#define USER_VERSION	4	/* older ones are read as they are */
 #define MAX_SUB_BITS	8
 
 /* The schema forbids NULL, but a file may be damaged, or made by who knows what: "" then. */
@@ -240,50 +238,6 @@ static int read_table(sqlite3_stmt *st, struct rd_run *run,
 	return rc == SQLITE_DONE ? 0 : -EIO;
 }
 
-static int pragma(sqlite3 *sq, const char *name, int64_t *value)
-{
-	char *sql = sbuf__format("PRAGMA %s", name);
-	sqlite3_stmt *st = NULL;
-	int err = -EIO;
-
-	if (sqlite3_prepare_v2(sq, sql, -1, &st, NULL) == SQLITE_OK &&
-	    sqlite3_step(st) == SQLITE_ROW) {
-		*value = sqlite3_column_int64(st, 0);
-		err = 0;
-	}
-	sqlite3_finalize(st);
-	free(sql);
-	return err;
-}
-
-/* Refuse what is not ours before reading a row of it. */
-static int check_identity(sqlite3 *sq, const char *path, int64_t *found, char **msg)
-{
-	int64_t id, version;
-
-	if (pragma(sq, "application_id", &id) || pragma(sq, "user_version", &version)) {
-		if (sqlite3_errcode(sq) == SQLITE_NOTADB)
-			*msg = sbuf__format("%s: not a migrc database; give the file that `migrc record -o` wrote",
-					    path);
-		else
-			*msg = sbuf__format("%s: %s; restore it from a copy or record again", path,
-					    sqlite3_errmsg(sq));
-		return sqlite3_errcode(sq) == SQLITE_NOTADB ? -EPROTO : -EIO;
-	}
-	if (id != APPLICATION_ID) {
-		*msg = sbuf__format("%s: not a migrc database (application id 0x%llx); give the file that `migrc record -o` wrote",
-				    path, (unsigned long long)id);
-		return -EPROTO;
-	}
-	if (version < 1 || version > USER_VERSION) {
-		*msg = sbuf__format("%s: schema version %lld, this migrc reads versions up to %d; use the migrc that wrote it",
-				    path, (long long)version, USER_VERSION);
-		return -EPROTO;
-	}
-	*found = version;
-	return 0;
-}
-
 static int read_all(sqlite3 *sq, int64_t version, struct rundb *db)
 {
 	sqlite3_stmt *st = NULL;
@@ -319,61 +273,12 @@ cleanup:
 	return err;
 }
 
-static int open_for(const char *path, int flags, sqlite3 **sq)
+static int open_db(const char *path, sqlite3 **sq, int64_t *version, char **msg)
 {
-	int rc = sqlite3_open_v2(path, sq, flags, NULL);
-	int64_t id;
+	int err = dbfile__open(path, sq, version, msg);
 
-	if (rc != SQLITE_OK)
-		return rc;
-	sqlite3_busy_timeout(*sq, 5000);
-	return pragma(*sq, "application_id", &id) ? sqlite3_errcode(*sq) & 0xff : SQLITE_OK;
-}
-
-/*
- * Only to read. But a record that was killed as it wrote leaves a journal, by which whoever opens
- * the database next puts it back to its last whole run; that takes the right to write.
- */
-static int open_file(const char *path, sqlite3 **sq, char **msg)
-{
-	int rc = open_for(path, SQLITE_OPEN_READONLY, sq);
-
-	if (rc == SQLITE_READONLY) {
-		sqlite3_close(*sq);
-		rc = open_for(path, SQLITE_OPEN_READWRITE, sq);
-		if (rc == SQLITE_READONLY || rc == SQLITE_CANTOPEN || rc == SQLITE_PERM) {
-			*msg = sbuf__format("%s: a record that was killed left it half written; read it once as a user who may write there",
-					    path);
-			return -EROFS;
-		}
-	}
-	/* What else is wrong shows where it is read. */
-	if (rc != SQLITE_CANTOPEN && rc != SQLITE_NOMEM)
-		return 0;
-	*msg = sbuf__format("%s: %s; is it a readable file?", path, sqlite3_errmsg(*sq));
-	return -EIO;
-}
-
-/* What SQLite itself can see: pages that are not what they should be, whoever reads them. */
-static int check_pages(sqlite3 *sq, const char *path, char **msg)
-{
-	sqlite3_stmt *st = NULL;
-	const char *says = NULL;
-	int err = 0;
-
-	if (sqlite3_prepare_v2(sq, "PRAGMA quick_check(1)", -1, &st, NULL) == SQLITE_OK &&
-	    sqlite3_step(st) == SQLITE_ROW)
-		says = (const char *)sqlite3_column_text(st, 0);
-	if (!says || strcmp(says, "ok")) {
-		says = says ? says : sqlite3_errmsg(sq);
-		/* "*** in database main ***" */
-		if (!strncmp(says, "***", 3) && strchr(says, '\n'))
-			says = strchr(says, '\n') + 1;
-		*msg = sbuf__format("%s: damaged: %.*s; restore it from a copy or record again", path,
-				    (int)strcspn(says, "\n"), says);
-		err = -EIO;
-	}
-	sqlite3_finalize(st);
+	if (err && !*msg)
+		*msg = mem__strdup("no memory; close other programs");
 	return err;
 }
 
@@ -386,22 +291,9 @@ static int load(const char *path, bool checked, struct rundb **out, char **msg)
 
 	*out = NULL;
 	*msg = NULL;
-	if (!*path) {
-		err = -ENOENT;
-		*msg = mem__strdup("database: its name is empty; give a file with -d");
-		goto cleanup;
-	}
-	if (access(path, R_OK)) {
-		err = -errno;
-		*msg = sbuf__format("%s: %s; give the database with -d", path, strerror(-err));
-		goto cleanup;
-	}
-	err = open_file(path, &sq, msg);
-	if (err)
-		goto cleanup;
-	err = check_identity(sq, path, &version, msg);
+	err = open_db(path, &sq, &version, msg);
 	if (!err && checked)
-		err = check_pages(sq, path, msg);
+		err = dbfile__check(sq, path, msg);
 	if (err)
 		goto cleanup;
 	err = read_all(sq, version, db);
@@ -454,10 +346,8 @@ int rundb__names(const char *path, const char *what, struct sbuf *out, char **ms
 	sqlite3_stmt *st = NULL;
 	sqlite3 *sq = NULL;
 	int64_t version;
-	int rc = SQLITE_DONE, err = open_file(path, &sq, msg);
+	int rc = SQLITE_DONE, err = open_db(path, &sq, &version, msg);
 
-	if (!err)
-		err = check_identity(sq, path, &version, msg);
 	if (err)
 		goto cleanup;
 	rc = sqlite3_prepare_v2(sq, names_sql(what), -1, &st, NULL);

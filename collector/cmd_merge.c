@@ -9,6 +9,7 @@
 
 #include "collector/cmd.h"
 #include "collector/cmdline.h"
+#include "collector/dbfile.h"
 #include "collector/err.h"
 #include "collector/store.h"
 #include "collector/term.h"
@@ -71,44 +72,6 @@ static void source__free(struct source *s)
 		unlink(s->path);
 }
 
-static int source__error(const struct source *s, sqlite3 *db)
-{
-	int code = sqlite3_errcode(db) & 0xff;
-
-	err__print("%s: %s; %s", s->name, sqlite3_errmsg(db), code == SQLITE_NOTADB ?
-		   "give a database that migrc wrote" : "restore it from a copy");
-	return -EPROTO;
-}
-
-static int pragma_int(sqlite3 *db, const char *sql, int64_t *out)
-{
-	sqlite3_stmt *stmt = NULL;
-	int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
-
-	if (rc == SQLITE_OK)
-		rc = sqlite3_step(stmt);
-	if (rc == SQLITE_ROW)
-		*out = sqlite3_column_int64(stmt, 0);
-	sqlite3_finalize(stmt);
-	return rc == SQLITE_ROW ? SQLITE_OK : rc;
-}
-
-/* Read-only, unless a writer was killed and has left a journal: whoever comes next puts that right. */
-static int source__open(const struct source *s, sqlite3 **db)
-{
-	int64_t id;
-	int rc;
-
-	rc = sqlite3_open_v2(s->name, db, SQLITE_OPEN_READONLY, NULL);
-	sqlite3_busy_timeout(*db, 5000);
-	if (rc != SQLITE_OK || pragma_int(*db, "PRAGMA application_id", &id) != SQLITE_READONLY)
-		return rc;
-	sqlite3_close(*db);
-	rc = sqlite3_open_v2(s->name, db, SQLITE_OPEN_READWRITE, NULL);
-	sqlite3_busy_timeout(*db, 5000);
-	return rc;
-}
-
 /* A copy that store__open() brings to the present version; the original stays what it is. */
 static int source__copy(struct source *s, sqlite3 *from)
 {
@@ -145,32 +108,24 @@ static int source__copy(struct source *s, sqlite3 *from)
 	return rc;
 }
 
-/* Is it ours, of a version that we know; path is what to read then. */
+/* Is it ours, of a version that we know, and whole; path is what to read then. */
 static int source__prepare(struct source *s)
 {
-	int64_t id = 0, version = 0;
-	sqlite3 *db = NULL;
-	int err = 0;
+	int64_t version;
+	sqlite3 *db;
+	char *msg;
+	int err;
 
-	if (access(s->name, R_OK)) {
-		err__print("%s: %s; give databases that can be read", s->name, strerror(errno));
-		return -errno;
-	}
 	snprintf(s->path, sizeof(s->path), "%s%s", strchr("/.", *s->name) ? "" : "./", s->name);
-	if (source__open(s, &db) != SQLITE_OK ||
-	    pragma_int(db, "PRAGMA application_id", &id) != SQLITE_OK ||
-	    pragma_int(db, "PRAGMA user_version", &version) != SQLITE_OK) {
-		err = source__error(s, db);
-	} else if (id != STORE__APPLICATION_ID) {
-		err__print("%s: not a migrc database; give those that `migrc record -o` wrote", s->name);
-		err = -EPROTO;
-	} else if (version > STORE__VERSION) {
-		err__print("%s: has schema version %lld, this migrc knows up to %d; use the migrc that "
-			   "wrote it", s->name, (long long)version, STORE__VERSION);
-		err = -EPROTO;
-	} else if (version < STORE__VERSION) {
+	err = dbfile__open(s->name, &db, &version, &msg);
+	/* What is damaged would be copied as if it were good. */
+	if (!err)
+		err = dbfile__check(db, s->name, &msg);
+	if (err)
+		err__print("%s", msg ? msg : "no memory; close other programs");
+	else if (version < STORE__VERSION)
 		err = source__copy(s, db);
-	}
+	free(msg);
 	sqlite3_close(db);
 	return err;
 }
@@ -313,8 +268,8 @@ static int merge_source(struct store *out, const struct source *s, struct progre
 	err = store__begin(out);
 	if (!err)
 		err = run_sql(out, s, choose);
-	if (!err && (pragma_int(out->db, "SELECT count(*) FROM temp.fresh", &added) != SQLITE_OK ||
-		     pragma_int(out->db, "SELECT count(*) FROM src.run", &all) != SQLITE_OK))
+	if (!err && (dbfile__int(out->db, "SELECT count(*) FROM temp.fresh", &added) != SQLITE_OK ||
+		     dbfile__int(out->db, "SELECT count(*) FROM src.run", &all) != SQLITE_OK))
 		err = copy_error(out, s);
 	if (!err)
 		err = copy_runs(out, s, bar, added);

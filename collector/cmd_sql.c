@@ -5,13 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "collector/cmd.h"
 #include "collector/cmdline.h"
+#include "collector/dbfile.h"
 #include "collector/err.h"
 #include "collector/events_vtab.h"
-#include "collector/store.h"
 #include "collector/term.h"
 
 struct sql_options {
@@ -127,48 +126,14 @@ static int sql__error(sqlite3 *db, const char *path)
 	return EXIT_TOOL;
 }
 
-static int pragma_int(sqlite3 *db, const char *sql, int64_t *out)
-{
-	sqlite3_stmt *stmt = NULL;
-	int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
-
-	if (rc == SQLITE_OK)
-		rc = sqlite3_step(stmt);
-	if (rc == SQLITE_ROW)
-		*out = sqlite3_column_int64(stmt, 0);
-	sqlite3_finalize(stmt);
-	return rc == SQLITE_ROW ? SQLITE_OK : rc;
-}
-
-/*
- * Only to read. But a writer that was killed leaves a journal, by which whoever opens the database
- * next puts it back to its last whole state; that takes the right to write.
- */
 static int sql__open(const char *path, sqlite3 **db)
 {
-	int64_t id = 0, version = 0;
+	int64_t version;
+	char *msg;
 
-	if (access(path, R_OK)) {
-		err__print("%s: %s; give the database with -d", path, strerror(errno));
-		return EXIT_TOOL;
-	}
-	sqlite3_open_v2(path, db, SQLITE_OPEN_READONLY, NULL);
-	sqlite3_busy_timeout(*db, 5000);
-	if (pragma_int(*db, "PRAGMA application_id", &id) == SQLITE_READONLY) {
-		sqlite3_close(*db);
-		sqlite3_open_v2(path, db, SQLITE_OPEN_READWRITE, NULL);
-		sqlite3_busy_timeout(*db, 5000);
-	}
-	if (pragma_int(*db, "PRAGMA application_id", &id) != SQLITE_OK ||
-	    pragma_int(*db, "PRAGMA user_version", &version) != SQLITE_OK)
-		return sql__error(*db, path);
-	if (id != STORE__APPLICATION_ID) {
-		err__print("%s: not a migrc database; give one that `migrc record -o` wrote", path);
-		return EXIT_TOOL;
-	}
-	if (version > STORE__VERSION) {
-		err__print("%s: has schema version %lld, this migrc reads up to %d; use the migrc that "
-			   "wrote it", path, (long long)version, STORE__VERSION);
+	if (dbfile__open(path, db, &version, &msg)) {
+		err__print("%s", msg ? msg : "no memory; close other programs");
+		free(msg);
 		return EXIT_TOOL;
 	}
 	if (sqlite3_exec(*db, "PRAGMA query_only = ON", NULL, NULL, NULL) != SQLITE_OK ||

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collector/dbfile.h"
 #include "collector/err.h"
 #include "collector/migrate.h"
 #include "collector/store.h"
@@ -154,10 +155,18 @@ static int store__check_or_make(struct store *s)
 static int store__set_path(struct store *s, const char *path)
 {
 	size_t size = strlen(path) + 3;
+	char *msg;
+	int err;
 
 	if (!*path) {
 		err__print("database: its name is empty; give a file");
 		return -EINVAL;
+	}
+	err = dbfile__check_kind(path, &msg);
+	if (err) {
+		err__print("%s", msg ? msg : "no memory; close other programs");
+		free(msg);
+		return err;
 	}
 	s->path = malloc(size);
 	if (!s->path)

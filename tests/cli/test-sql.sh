@@ -77,7 +77,7 @@ sqlite3 newer.db < "$TOP/tests/fixtures/store/v1.sql"
 sqlite3 newer.db 'PRAGMA user_version = 99'
 msql -d newer.db 'SELECT 1' > out
 is "newer schema: status" 2 $?
-one_line "newer schema" "has schema version 99"
+one_line "newer schema" "schema version 99"
 
 # A damaged chunk, in both: named, no crash, what comes before it is printed.
 sqlite3 runs.db "INSERT INTO event_chunk VALUES (1, 0, 5, 1, 9, 4, x'6d4501ffffffff')"

@@ -218,7 +218,15 @@ static void test_errors(void **state)
 		{ "$M merge $D/a.db", "into which database" },
 		{ "$M merge -o $D/all.db", "no database" },
 		{ "$M merge $D/none.db -o $D/all.db", "No such file" },
-		{ "$M merge $D/junk.db -o $D/all.db", "give a database that migrc wrote" },
+		{ "$M merge $D/junk.db -o $D/all.db", "not a migrc database" },
+		{ "$M merge $D/empty.db -o $D/all.db", "not a migrc database" },
+		{ "$M merge $D -o $D/all.db", "is a folder" },
+		{ "timeout 10 $M merge $D/pipe -o $D/all.db", "is not a regular file" },
+		{ "$M merge $D/torn.db -o $D/all.db", "damaged" },
+		{ "$M merge $D/a.db -o $D", "is a folder" },
+		{ "timeout 10 $M merge $D/a.db -o $D/pipe", "is not a regular file" },
+		{ "timeout 10 $M runs -d $D/pipe", "is not a regular file" },
+		{ "timeout 10 $M sql -d $D/pipe 'SELECT 1'", "is not a regular file" },
 		{ "$M merge $D/new.db -o $D/all.db", "schema version 99" },
 		{ "$M merge $D/other.db -o $D/all.db", "not a migrc database" },
 		{ "$M merge $D/all.db -o $D/all.db", "is the output itself" },
@@ -237,7 +245,15 @@ static void test_errors(void **state)
 	exec_sql(path, "PRAGMA user_version = 99");
 	snprintf(path, sizeof(path), "%s/other.db", w->dir);
 	exec_sql(path, "CREATE TABLE songs (name TEXT)");
-	assert_int_equal(run(w, "head -c 9000 /dev/urandom > $D/junk.db"), 0);
+	assert_int_equal(run(w, "head -c 9000 /dev/urandom > $D/junk.db; : > $D/empty.db; mkfifo $D/pipe"),
+			 0);
+	snprintf(path, sizeof(path), "%s/torn.db", w->dir);
+	make(path, "torn", 1);
+	/* The tables that are read first are whole: what a merge would notice is less. */
+	assert_int_equal(run(w, "sqlite3 $D/torn.db \"INSERT INTO sample SELECT 1, value, 'vmstat', 'y', 0 "
+			     "FROM generate_series(1, 20000)\" && s=$(stat -c %s $D/torn.db) && "
+			     "yes | dd of=$D/torn.db bs=4096 seek=$((s / 4096 - 20)) count=4 conv=notrunc "
+			     "status=none"), 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		if (run(w, bad[i].command) != 2)
 			fail_msg("%s: not refused: %s", bad[i].command, w->text);

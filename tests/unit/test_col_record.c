@@ -425,7 +425,7 @@ static void record_rescued(struct world *w, const char *const *args)
 	snprintf(command, sizeof(command), "mv %s/migrc-run-*.db %s", w->dir, w->db);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(query(w, "SELECT count(*) FROM run WHERE state = 'complete'"), 1);
-	assert_int_equal(query(w, "SELECT count(*) FROM metric WHERE value = 7"), 1);
+	assert_int_equal(query(w, "SELECT count(*) FROM metric WHERE name = 'm' AND value = 7"), 1);
 	/* Each round of samples, however many a busy machine let us take. */
 	assert_int_equal(query(w, "SELECT count(DISTINCT t_ns) - (SELECT value FROM instrument WHERE "
 			       "name = 'samples_taken') FROM sample"), 0);
