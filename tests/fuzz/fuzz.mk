@@ -14,7 +14,7 @@ FUZZ_RUNS    ?= 3000
 # At once; make's own -j is not theirs, for what else runs beside them takes from their time.
 FUZZ_JOBS    ?= 1
 export FUZZ_JOBS
-FUZZ_SRC     := $(addprefix collector/,adapter.c counters.c err.c output.c pack.c perfstat.c pmbench.c pmbench_xml.c \
+FUZZ_SRC     := $(addprefix collector/,adapter.c counters.c dbfile.c err.c output.c pack.c perfstat.c pmbench.c pmbench_xml.c \
 		  results.c term.c text.c xsbench.c) \
 		$(addprefix analysis/,dist.c effect.c histo.c metrics.c model.c policy.c rundb.c sbuf.c stats.c \
 		  warnings.c words.c)
