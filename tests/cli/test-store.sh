@@ -60,6 +60,50 @@ whole kills.db 2
 is "killed: readable" 0 $?
 has "killed: and marked" "state running" "$(cat runs.txt)"
 
+# --- kill -9 of import and merge, wherever they are --------------------------------------------------
+# kills WHAT DB COUNT COMMAND...: 25 kills within the time that it takes when left alone, each on a database with
+# first.db's run. COUNT, a query, is how many runs are there and not whole.
+RANDOM=1
+first=$(sql first.db 'SELECT uuid FROM run')
+kills() {
+	local what=$1 db=$2 count=$3 hits=0 torn='' state took start
+	shift 3
+	cp first.db "$db"
+	start=$(date +%s%N)
+	"$@" > out 2>&1
+	is "$what, left alone: status" 0 $?
+	took=$((($(date +%s%N) - start) / 1000))
+	for _ in {1..25}; do
+		rm -f "$db" "$db"-*
+		cp first.db "$db"
+		"$@" > out 2>&1 &
+		sleep "$(printf '%d.%06d' 0 $(((RANDOM << 15 | RANDOM) % (took < 999999 ? took : 999999))))"
+		kill -9 $! 2> kill.err
+		{ wait $!; } 2> kill.err
+		[ $? = 137 ] && hits=$((hits + 1))
+		state="$(sql "$db" 'PRAGMA integrity_check') $(sql "$db" "SELECT count(*) FROM run WHERE uuid = '$first'") $(sql "$db" "$count")"
+		[ "$state" = "ok 1 0" ] || torn="$torn$state; "
+	done
+	is "$what, killed: most of the 25 hit it" yes "$([ $hits -ge 10 ] && echo yes || echo "$hits")"
+	is "$what, killed: sound, what was there is there, and nothing by halves" "" "$torn"
+	"$@" > out 2>&1
+	is "$what, again: status" 0 $?
+	is "$what, again: whole" 0 "$(sql "$db" "$count")"
+}
+
+kills import killed-import.db "SELECT count(*) FROM run WHERE state <> 'complete' OR id NOT IN (SELECT run_id FROM counter)" \
+	"$MIGRC" import --arm a --vmstat "$IMPORT/published-after.vmstat" -o killed-import.db
+for i in 1 2 3 4; do
+	import -o "part$i.db" > out
+	sql "part$i.db" "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 40000)
+		INSERT INTO sample SELECT 1, i, 'vmstat', 'x', i FROM n"
+done
+sha256sum part?.db > parts.sum
+kills merge killed-merge.db "SELECT count(*) FROM run WHERE arm = 'a' AND (SELECT count(*) FROM sample WHERE run_id = id AND name = 'x') <> 40000" \
+	"$MIGRC" merge part1.db part2.db part3.db part4.db -o killed-merge.db
+is "merge, killed: the sources are as before" 0 "$(sha256sum --quiet -c parts.sum > out 2>&1; echo $?)"
+is "merge, killed: and all is merged in the end" "5 160000" "$(sql -separator ' ' killed-merge.db "SELECT (SELECT count(*) FROM run), count(*) FROM sample WHERE name = 'x'")"
+
 # --- full disk ----------------------------------------------------------------------------------------
 mkdir full elsewhere
 if unshare -m true 2> /dev/null; then

@@ -26,7 +26,8 @@
 #include "workloads/lib/vmstat.h"
 
 #define ACT_SECONDS	40		/* after that an action is interrupted */
-#define OOM_SECONDS	400
+#define OOM_SECONDS	250		/* less than a storm waits for a step */
+#define OOM_LOOK_US	20000
 #define UNDO_SECONDS	60		/* for what must be undone */
 #define ACTOR_NICE	(-10)
 #define HOG_STEP	(2UL << 20)
@@ -396,8 +397,7 @@ static void hog(struct actor *a, const char *oom_score)
 {
 	char path[STORM_PATH + 32];
 
-	alarm(OOM_SECONDS);
-	signal(SIGALRM, SIG_DFL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	snprintf(path, sizeof(path), "%s/hog/cgroup.procs", a->st->group);
 	if (storm_file__put_surely(5, path, "0") ||
 	    storm_file__put_surely(5, "/proc/self/oom_score_adj", oom_score))
@@ -416,7 +416,7 @@ static void hog(struct actor *a, const char *oom_score)
 	}
 }
 
-static int out_of_memory(struct actor *a, const char *max, const char *swap_max)
+static int out_of_memory(struct actor *a, const char *max, const char *swap_max, double seconds)
 {
 	char path[STORM_PATH + 32];
 	int err, status;
@@ -433,21 +433,27 @@ static int out_of_memory(struct actor *a, const char *max, const char *swap_max)
 		hog(a, "1000");
 	if (pid < 0)
 		return -errno;
-	while (waitpid(pid, &status, 0) != pid && errno == EINTR)
-		kill(pid, SIGTERM);
-	return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? 0 : -ETIME;
+	/* A machine that swaps may take longer to be full than the storm lasts: that is no failure to end. */
+	for (double end = wl_now() + seconds; waitpid(pid, &status, WNOHANG) != pid; usleep(OOM_LOOK_US)) {
+		if (atomic_load(&a->st->sh->stop))
+			err = -ECANCELED;
+		else if (wl_now() > end)
+			err = -ETIME;
+		if (err)
+			kill(pid, SIGKILL);
+	}
+	return err ? err : WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? 0 : -ECHILD;
 }
 
 static int act_group_oom(struct actor *a)
 {
-	return out_of_memory(a, "16M", "4M");
+	return out_of_memory(a, "16M", "4M", ACT_SECONDS);
 }
 
 static int act_global_oom(struct actor *a)
 {
-	alarm(OOM_SECONDS);
 	storm_file__put(THP "defrag", "never");
-	return out_of_memory(a, "max", "max");
+	return out_of_memory(a, "max", "max", OOM_SECONDS);
 }
 
 /* --- migrc's own switches ---------------------------------------------------------------------*/
