@@ -12,6 +12,7 @@
 #include "collector/cmdline.h"
 #include "collector/err.h"
 #include "collector/term.h"
+#include "collector/text.h"
 
 enum format { FORMAT_HTML, FORMAT_TEXT, FORMAT_MD, FORMAT_JSON };
 
@@ -121,24 +122,41 @@ static void contents(struct doc *d, const struct an_model *model)
 	doc__list_end(d);
 }
 
-/* The command that writes this report again, with what was given to choose and to allow. */
+/* The command that writes this report again, with what was given to choose and to allow; NULL without memory. */
 static char *own_command(const struct report_options *opt)
 {
-	struct sbuf b = { 0 };
+	const struct open_options *o = &opt->open;
+	const char **argv = calloc(16 + 2 * o->nr_arms, sizeof(*argv));
+	char *command;
+	int n = 0;
 
-	sbuf__addf(&b, "migrc report -d %s", opt->open.db ? opt->open.db : "runs.db");
-	if (opt->open.baseline)
-		sbuf__addf(&b, " --baseline %s", opt->open.baseline);
-	for (size_t i = 0; i < opt->open.nr_arms; i++)
-		sbuf__addf(&b, " --arm %s", opt->open.arms[i]);
-	if (opt->open.workload)
-		sbuf__addf(&b, " --workload %s", opt->open.workload);
-	if (opt->open.allow_mismatch)
-		sbuf__add(&b, " --allow-mismatch");
+	if (!argv)
+		return NULL;
+	argv[n++] = "migrc";
+	argv[n++] = "report";
+	argv[n++] = "-d";
+	argv[n++] = o->db ? o->db : "runs.db";
+	if (o->baseline) {
+		argv[n++] = "--baseline";
+		argv[n++] = o->baseline;
+	}
+	for (size_t i = 0; i < o->nr_arms; i++) {
+		argv[n++] = "--arm";
+		argv[n++] = o->arms[i];
+	}
+	if (o->workload) {
+		argv[n++] = "--workload";
+		argv[n++] = o->workload;
+	}
+	if (o->allow_mismatch)
+		argv[n++] = "--allow-mismatch";
 	if (opt->no_records)
-		sbuf__add(&b, " --no-records");
-	sbuf__add(&b, " -o report.html");
-	return b.s;
+		argv[n++] = "--no-records";
+	argv[n++] = "-o";
+	argv[n++] = "report.html";
+	command = text__quote_argv(n, (char *const *)argv);
+	free(argv);
+	return command;
 }
 
 static void report(struct doc *d, const struct an_model *model, const struct report_options *opt)
@@ -162,7 +180,7 @@ static void report(struct doc *d, const struct an_model *model, const struct rep
 
 		section__reproduce(d, &s);
 	}
-	doc__pre(d, command);
+	doc__pre(d, command ? command : "migrc report");
 	doc__para(d, DOC_MUTED, "Written by migrc %s.", MIGRC_VERSION);
 	doc__close(d);
 	free(command);
@@ -201,8 +219,12 @@ int cmd_report(int argc, char **argv)
 	code = open__model(&opt.open, &o);
 	if (!code)
 		code = write_report(o.model, &opt);
-	if (!code)
+	if (!code) {
 		code = open__exit_code(o.model);
+		if (code == EXIT_INVALID && opt.output)
+			err__print("%s: is written, of runs that are not valid; it says why at the top",
+				   opt.output);
+	}
 	open__close(&o);
 	free(opt.open.arms);
 	return code;

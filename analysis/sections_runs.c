@@ -9,6 +9,7 @@
 #include "analysis/histo.h"
 #include "analysis/sections.h"
 #include "analysis/words.h"
+#include "collector/text.h"
 
 static void int_cell(struct grid *g, int64_t v)
 {
@@ -602,20 +603,26 @@ static char *order_of(const struct an_compare *c)
 	return b.s;
 }
 
-/* A word as a shell takes it. */
+/* As a shell takes it. */
 static void add_word(struct sbuf *b, const char *s)
 {
-	if (*s && !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=+-")]) {
-		sbuf__add(b, s);
-		return;
+	char *word = text__quote_argv(1, (char *[]){ (char *)s });
+
+	sbuf__add(b, word ? word : "");
+	free(word);
+}
+
+/* What is behind a # ends with its line: in a name that has several, the second would be a command. */
+static void add_remark(struct sbuf *b, const char *what, const char *s)
+{
+	size_t len;
+
+	sbuf__addf(b, "# %s", what);
+	for (; *s; s += len + !!s[len]) {
+		len = strcspn(s, "\r\n");
+		sbuf__addn(b, s, len);
+		sbuf__add(b, s[len] ? " " : "");
 	}
-	sbuf__add(b, "'");
-	for (; *s; s++)
-		if (*s == '\'')
-			sbuf__add(b, "'\\''");
-		else
-			sbuf__addn(b, s, 1);
-	sbuf__add(b, "'");
 }
 
 static void add_command(struct sbuf *b, const struct rd_run *rd, bool each)
@@ -630,10 +637,13 @@ static void add_command(struct sbuf *b, const struct rd_run *rd, bool each)
 		sbuf__add(b, " --block N");
 	sbuf__add(b, " --workload ");
 	add_word(b, rd->workload);
-	if (imported)
-		sbuf__addf(b, "  # from: %s\n", imported);
-	else
+	if (imported) {
+		sbuf__add(b, "  ");
+		add_remark(b, "from: ", imported);
+		sbuf__add(b, "\n");
+	} else {
 		sbuf__addf(b, " -- %s\n", rd->command);
+	}
 }
 
 void section__reproduce(struct doc *d, const struct section *s)
@@ -646,17 +656,20 @@ void section__reproduce(struct doc *d, const struct section *s)
 
 	doc__para(d, DOC_PLAIN, "%s: %zu run%s, in this order (\"|\" between blocks): %s.", c->workload,
 		  c->nr_runs, c->nr_runs == 1 ? "" : "s", order);
-	if (plan)
-		sbuf__addf(&b, "# the plan of the lab that made them: %s\n", plan);
+	if (plan) {
+		add_remark(&b, "the plan of the lab that made them: ", plan);
+		sbuf__add(&b, "\n");
+	}
 	for (size_t i = 0; i < c->nr_runs; i++) {
 		const struct rd_run *rd = c->runs[i].rd;
 		const char *kernel = run__fact(rd, "kernel_release");
 		const char *on = run__fact(rd, "vm.migrc");
 
-		if (!told(c, i))
-			sbuf__addf(&b, "# arm %s: kernel %s%s%s\n", rd->arm,
-				   kernel ? kernel : "not recorded", on ? ", vm.migrc=" : "",
-				   on ? on : "");
+		if (!told(c, i)) {
+			add_remark(&b, "arm ", rd->arm);
+			sbuf__addf(&b, ": kernel %s%s%s\n", kernel ? kernel : "not recorded",
+				   on ? ", vm.migrc=" : "", on ? on : "");
+		}
 		if (!told(c, i) && !each)
 			add_command(&b, rd, false);
 	}

@@ -36,6 +36,10 @@ int text__read_file(const char *path, char **out, size_t *len)
 		}
 		if (n > 0)
 			used += (size_t)n;
+		if (used > TEXT_MAX) {
+			err = -EFBIG;
+			goto cleanup;
+		}
 	} while (n);
 	buf[used] = '\0';
 	*out = buf;

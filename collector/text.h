@@ -6,7 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The whole file as a string that the caller frees. Returns 0 or a negative errno. */
+/* More is no text of anybody: a device without end, or a file taken for another. */
+#define TEXT_MAX	((size_t)64 << 20)
+
+/* The whole file as a string that the caller frees. Returns 0 or a negative errno, -EFBIG above TEXT_MAX. */
 int text__read_file(const char *path, char **out, size_t *len);
 
 /* First line of a file without its newline; "" and a negative errno where it cannot be read. */

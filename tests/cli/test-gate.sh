@@ -120,4 +120,12 @@ gate -d slow.db --md no/such/folder.md
 is "an output that cannot be written" 2 $?
 has "its last line says so" ", exit 2" "$(tail -n 1 out)"
 has "and which one" "no/such/folder.md" "$(cat err)"
+# A report of invalid runs is written, and nobody takes its exit code for a failure to write.
+cp slow.db sums.db
+sqlite3 sums.db "UPDATE result_text SET value = 'another' WHERE name = 'checksum' AND run_id = 1"
+"$MIGRC" report -d sums.db -o sums.html > out 2> err
+is "report of invalid runs: status" 4 $?
+is "report of invalid runs: is written" 1 "$(grep -c '</html>' sums.html)"
+is "report of invalid runs: says so" "migrc: sums.html: is written, of runs that are not valid; it says why at the top" "$(cat err)"
+
 finish

@@ -385,6 +385,25 @@ static void test_all_parts_in_order(void **state)
 	}
 }
 
+/* What is to be copied into a shell does there what it says, whatever arms are called. */
+static void test_commands_of_hostile_names(void **state)
+{
+	struct world *w = *state;
+	const char *arm = "it's; reboot\n#";
+	char *text;
+
+	add_mechanism(w);
+	sql(w, "UPDATE run SET arm = 'it''s; reboot' || char(10) || '#' WHERE arm = 'migrc'");
+	sql(w, "UPDATE run_label SET value = 'demo' || char(10) || 'reboot'");
+	assert_int_equal(RUN(w, cmd_report, &text, "--format", "html", "--allow-mismatch", "--arm", "stock", "--arm",
+			     arm, "--workload", "w"), 0);
+	has(text, "migrc record --arm &#39;it&#39;\\&#39;&#39;s; reboot\n#&#39; --block 1");
+	has(text, "--arm stock --arm &#39;it&#39;\\&#39;&#39;s; reboot\n#&#39; --workload w");
+	has(text, "# arm it&#39;s; reboot #: kernel");
+	has(text, "# the plan of the lab that made them: demo reboot\n");
+	free(text);
+}
+
 static void test_json_has_the_details(void **state)
 {
 	static const char *const asked[][2] = {
@@ -525,7 +544,8 @@ int main(void)
 		WORLD_TEST(test_belief_of_drift_and_of_one),
 		cmocka_unit_test(test_detectable), cmocka_unit_test(test_axes_have_units), cmocka_unit_test(test_one_bad_plot),
 		cmocka_unit_test(test_long_and_hostile_labels),
-		WORLD_TEST(test_all_parts_in_order), WORLD_TEST(test_json_has_the_details),
+		WORLD_TEST(test_all_parts_in_order), WORLD_TEST(test_commands_of_hostile_names),
+		WORLD_TEST(test_json_has_the_details),
 		WORLD_TEST(test_no_more_than_deferral_explains), WORLD_TEST(test_refusals_worth_telling),
 		WORLD_TEST(test_held_memory_needs_the_page_size), WORLD_TEST(test_losers_are_told), WORLD_TEST(test_published_beside_deferral_only),
 		WORLD_TEST(test_factors_have_intervals_of_factors), WORLD_TEST(test_one_figure_each),

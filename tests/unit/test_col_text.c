@@ -95,6 +95,8 @@ static void test_read_file(void **state)
 	(void)state;
 	assert_int_equal(text__read_file("/nonexistent/file", &text, NULL), -ENOENT);
 	assert_null(text);
+	assert_int_equal(text__read_file("/dev/zero", &text, NULL), -EFBIG);
+	assert_null(text);
 	assert_int_equal(text__first_line("/proc/sys/kernel/ostype", line, sizeof(line)), 0);
 	assert_string_equal(line, "Linux");
 }
