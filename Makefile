@@ -159,14 +159,14 @@ test:
 	@tests/run-all.sh
 
 cli-test: build
-	@tests/cli/run.sh
+	@tests/run-scripts.sh "command line" tests/cli
 
 # Pages in a browser; KEEP=DIR keeps them there, with pictures.
 report-test: build
 	@tests/report/run.sh $(if $(KEEP),-k $(KEEP))
 
 lab-test:
-	@tests/lab/run.sh
+	@tests/run-scripts.sh "lab scripts" tests/lab
 
 guest-test: build
 	@tests/guest/run.sh

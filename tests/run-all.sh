@@ -41,8 +41,8 @@ main() {
 	suite asan 180 target unit-asan
 	suite stats 60 target check-stats
 	suite fuzz 60 target fuzz-check
-	suite cli 20 "$ROOT/tests/cli/run.sh"
-	suite lab 15 "$ROOT/tests/lab/run.sh"
+	suite cli 70 target cli-test
+	suite lab 15 target lab-test
 	suite report 60 "$ROOT/tests/report/run.sh" -i
 	# Of the build matrix what fits into the time: warnings, sparse, without the option, other architectures.
 	suite patch 300 "$LAB/kernel-check.sh" lab-w1 no-migrc sparse x86_64-allno um-allno arm64 riscv

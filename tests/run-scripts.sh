@@ -1,10 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# run.sh [TEST...]: every test of the program as a user calls it, all of them even when one fails.
-# Needs build/migrc.
+# run-scripts.sh NAME FOLDER [TEST...]: every test-*.sh of a folder, all of them even when one fails; NAME is for
+# the total. Those of the command line need build/migrc.
 set -u
-cd "$(dirname "$0")" || exit 2
+name=$1
+cd "$2" || exit 2
+shift 2
 [ $# -gt 0 ] || set -- test-*.sh
 passed=0 failed=0
 for t in "$@"; do
@@ -17,5 +19,5 @@ for t in "$@"; do
 		echo "$output"
 	fi
 done
-echo "command line: $passed passed, $failed failed"
+echo "$name: $passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
