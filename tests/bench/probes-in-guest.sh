@@ -19,5 +19,5 @@ echo 0 > /sys/kernel/mm/numa/demotion_enabled
 bodies 6 "pingpong -t 2 -s 16 --rounds 4"
 echo 1 > /sys/kernel/mm/numa/demotion_enabled
 echo 2 > /proc/sys/kernel/numa_balancing
-bodies 6 "xs -s small -g 2500 -p 300 -t 4" "pm -m 72 -i -j 2 -r 80 -p normal -d 0.2"
+bodies 8 "xs -s small -g 2500 -p 300 -t 4" "pm -m 104 -i -j 2 -r 80 -p normal -d 1"
 echo none > "$1"
