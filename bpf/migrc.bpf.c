@@ -249,18 +249,31 @@ static __always_inline __u64 mask__named(__u64 word, __u64 self)
 	return popcount64(word & ~self) << 1 | !!(word & self);
 }
 
-/* The whole mask. UNKNOWN where it is not readable. */
-static __always_inline __u64 mask__read(const struct of_cpu *c, const char *mask)
+/*
+ * The whole mask at an address, of so many words. UNKNOWN where it is not readable. Global, so that the
+ * verifier looks at it once and by itself: 6.1 would look at all that follows in a program once for
+ * every number of words, and gives up.
+ */
+__noinline __u64 mask__read(__u64 mask, __u64 words, __u64 self)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), i;
 	__u64 sum = 0, word;
 
-	for (i = 0; i < MAX_MASK_WORDS && i < c->config.mask_words; i++) {
-		if (bpf_probe_read_kernel(&word, sizeof(word), mask + i * sizeof(word)))
+	for (i = 0; i < MAX_MASK_WORDS && i < words; i++) {
+		if (bpf_probe_read_kernel(&word, sizeof(word), (void *)(mask + i * sizeof(word))))
 			return UNKNOWN;
-		sum += mask__named(word, i == cpu / 64 ? c->self : 0);
+		sum += mask__named(word, i == cpu / 64 ? self : 0);
 	}
 	return sum;
+}
+
+/* A typed program's first argument as a number: no pointer may be handed to a global function. */
+static __always_inline void *untyped_argument(const unsigned long long *ctx)
+{
+	__u64 argument = 0;
+
+	bpf_probe_read_kernel(&argument, sizeof(argument), ctx);
+	return (void *)argument;
 }
 
 /* The same by what is known of it: to count bits takes as long as half of a program. */
@@ -352,7 +365,8 @@ static __always_inline int flush__exit(__u32 id, __u64 frame, __u32 hist)
 	return 0;
 }
 
-static __always_inline int tlbbatch_flush__enter(__u64 frame, bool typed,
+/* typed: the context of a program whose arguments have types, or NULL. */
+static __always_inline int tlbbatch_flush__enter(__u64 frame, const unsigned long long *typed,
 						 struct arch_tlbflush_unmap_batch *batch)
 {
 	struct of_cpu *c = recording_cpu();
@@ -361,11 +375,14 @@ static __always_inline int tlbbatch_flush__enter(__u64 frame, bool typed,
 	if (!c)
 		return 0;
 	if (bpf_core_field_exists(batch->cpumask)) {
-		if (typed && c->config.mask_words == 1)
+		if (typed && c->config.mask_words == 1) {
 			named = mask__named_if_known(c, FLUSHER_TLBBATCH, batch->cpumask.bits[0]);
-		else
-			named = mask__read(c,
-					   (void *)__builtin_preserve_access_index(&batch->cpumask));
+		} else {
+			if (typed)
+				batch = untyped_argument(typed);
+			named = mask__read((__u64)__builtin_preserve_access_index(&batch->cpumask),
+					   c->config.mask_words, c->self);
+		}
 	}
 	return flush__enter(c, PROBE_TLBBATCH_FLUSH, FLUSHER_TLBBATCH, frame, named);
 }
@@ -378,7 +395,7 @@ static __always_inline int tlbbatch_flush__exit(__u64 frame)
 SEC(AT("fentry", "/arch_tlbbatch_flush"))
 int fentry_tlbbatch_flush(unsigned long long *ctx)
 {
-	return tlbbatch_flush__enter(FRAME(ctx), TYPED, (void *)ctx[0]);
+	return tlbbatch_flush__enter(FRAME(ctx), TYPED ? ctx : 0, (void *)ctx[0]);
 }
 
 SEC(AT("fexit", "/arch_tlbbatch_flush"))
@@ -390,7 +407,7 @@ int fexit_tlbbatch_flush(unsigned long long *ctx)
 SEC("kprobe/arch_tlbbatch_flush")
 int kprobe_tlbbatch_flush(struct pt_regs *ctx)
 {
-	return tlbbatch_flush__enter(ctx->sp, false, (void *)ctx->di);
+	return tlbbatch_flush__enter(ctx->sp, 0, (void *)ctx->di);
 }
 
 SEC("kretprobe/arch_tlbbatch_flush")
@@ -399,7 +416,8 @@ int kretprobe_tlbbatch_flush(struct pt_regs *ctx)
 	return tlbbatch_flush__exit(ctx->sp);
 }
 
-static __always_inline int mm_flush__enter(__u64 frame, bool typed, struct mm_struct *mm)
+static __always_inline int mm_flush__enter(__u64 frame, const unsigned long long *typed,
+					   struct mm_struct *mm)
 {
 	struct of_cpu *c = recording_cpu();
 	__u64 named = UNKNOWN;
@@ -407,11 +425,14 @@ static __always_inline int mm_flush__enter(__u64 frame, bool typed, struct mm_st
 	if (!c)
 		return 0;
 	if (bpf_core_field_exists(mm->cpu_bitmap)) {
-		if (typed && c->config.mask_words == 1)
+		if (typed && c->config.mask_words == 1) {
 			named = mask__named_if_known(c, FLUSHER_MM, mm->cpu_bitmap[0]);
-		else
-			named = mask__read(c,
-					   (void *)__builtin_preserve_access_index(&mm->cpu_bitmap));
+		} else {
+			if (typed)
+				mm = untyped_argument(typed);
+			named = mask__read((__u64)__builtin_preserve_access_index(&mm->cpu_bitmap),
+					   c->config.mask_words, c->self);
+		}
 	}
 	return flush__enter(c, PROBE_MM_FLUSH, FLUSHER_MM, frame, named);
 }
@@ -424,7 +445,7 @@ static __always_inline int mm_flush__exit(__u64 frame)
 SEC(AT("fentry", "/flush_tlb_mm_range"))
 int fentry_mm_flush(unsigned long long *ctx)
 {
-	return mm_flush__enter(FRAME(ctx), TYPED, (void *)ctx[0]);
+	return mm_flush__enter(FRAME(ctx), TYPED ? ctx : 0, (void *)ctx[0]);
 }
 
 SEC(AT("fexit", "/flush_tlb_mm_range"))
@@ -436,7 +457,7 @@ int fexit_mm_flush(unsigned long long *ctx)
 SEC("kprobe/flush_tlb_mm_range")
 int kprobe_mm_flush(struct pt_regs *ctx)
 {
-	return mm_flush__enter(ctx->sp, false, (void *)ctx->di);
+	return mm_flush__enter(ctx->sp, 0, (void *)ctx->di);
 }
 
 SEC("kretprobe/flush_tlb_mm_range")

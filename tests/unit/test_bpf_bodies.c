@@ -505,6 +505,33 @@ static void test_mask(void **state)
 	assert_int_equal(h.sum, named__cpus(n));
 }
 
+/* A mask of several words: as many CPUs are named as by the first, and those of the others. */
+static void test_long_mask(void **state)
+{
+	struct config config = { .recording = 1, .mask_words = 1, .stack_mask = ~0U };
+	uint64_t mask = kernel_symbol("arch_tlbbatch_flush");
+	uint64_t targets[3], first = 0;
+	struct world *w = *state;
+	unsigned int i;
+
+	need_bpf(w);
+	if (!mask)
+		skip();
+	for (i = 0; i < 3; i++) {
+		config.mask_words = i + 1;
+		configure(w, &config);
+		run_at(w->b->progs.fentry_migrate_pages, HIGH, 0, 0, 0, 0, 0, 8);
+		flush_of(w, mask);
+		run(w->b->progs.tp_migrate, 30, 0, 0, 0, 0, 0, 0, 8);
+		run_at(w->b->progs.fexit_migrate_pages, HIGH, 0);
+		targets[i] = hist(w, HIST_MIGRATE_TARGETS_PER_CALL).sum - first;
+		first += targets[i];
+	}
+	assert_int_equal(count(w, PROBE_TLBBATCH_FLUSH)->mask_error, 0);
+	assert_in_range(targets[1], targets[0] + 1, targets[0] + 64);
+	assert_in_range(targets[2], targets[1] + 1, targets[1] + 64);
+}
+
 static void test_kswapd(void **state)
 {
 	struct world *w = *state;
@@ -723,7 +750,7 @@ int main(void)
 		TEST(call), TEST(not_recording), TEST(unknown_values), TEST(unmatched),
 		TEST(clock_backwards), TEST(no_slot), TEST(other_place), TEST(nested),
 		TEST(no_exit_at_entry), TEST(no_exit_at_exit), TEST(inner_start_missed), TEST(classes),
-		TEST(mask), TEST(kswapd), TEST(bins), TEST(waits), TEST(deferral),
+		TEST(mask), TEST(long_mask), TEST(kswapd), TEST(bins), TEST(waits), TEST(deferral),
 		TEST(patch_tracepoints), TEST(burst), TEST(sample), TEST(split),
 	};
 
