@@ -6,7 +6,7 @@
 # guest ROUNDS PROBES WORST: a workload of which a round without probes takes 1000 and one with them one
 # more of PROBES by turns; the program that takes most is WORST by the statistics.
 guest() {
-	local round arm took
+	local round arm took op
 	local -a with
 	read -ra with <<< "$2"
 	for ((round = 0; round < $1; round++)); do
@@ -16,7 +16,6 @@ guest() {
 			echo "workload $arm pingpong $round 10 $took.000"
 		done
 	done
-	local op
 	for op in write_fault migration; do
 		echo "operation none $op 0 1000"
 		echo "operation empty $op 0 1400"
@@ -54,11 +53,15 @@ judged "too wide" 3 "not decided"
 guest 6 "980 1030" 261 > "$WORK/console.log"
 judged "too wide, and a program too long" 1 "not met"
 guest 1 1000 200 > "$WORK/console.log"
-judged "one round" 1 "not met"
+judged "one round" 2 "not measured"
 guest 6 "1005 1006" 200 | grep -v "^workload" > "$WORK/console.log"
-judged "no workload" 1 "not met"
+judged "no workload" 2 "not measured"
 guest 6 "1005 1006" 200 | grep -v "^body" > "$WORK/console.log"
-judged "no program" 1 "not met"
+judged "no program" 2 "not measured"
 guest 6 "1005 1006" 200 | grep -v "^workload probes pingpong 3" > "$WORK/console.log"
-judged "a round without the probes" 1 "lacks probes"
+judged "a round without the probes" 2 "lacks probes"
+guest 6 "1030 1031" 261 | grep -v "^operation" > "$WORK/console.log"
+judged "no operation, and too much" 2 "not measured"
+: > "$WORK/console.log"
+judged "nothing" 2 "not measured"
 finish
