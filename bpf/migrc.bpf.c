@@ -267,13 +267,21 @@ __noinline __u64 mask__read(__u64 mask, __u64 words, __u64 self)
 	return sum;
 }
 
-/* A typed program's first argument as a number: no pointer may be handed to a global function. */
-static __always_inline void *untyped_argument(const unsigned long long *ctx)
+/*
+ * The mask at an offset in what a program's first argument points to. typed: the context of a program
+ * whose arguments have types, or NULL. Such a pointer may not be handed to a global function, so that it
+ * is read again, as a number.
+ */
+static __always_inline __u64 mask__read_in(const struct of_cpu *c, const unsigned long long *typed,
+					   const void *argument, __u32 offset)
 {
-	__u64 argument = 0;
+	__u64 at = 0;
 
-	bpf_probe_read_kernel(&argument, sizeof(argument), ctx);
-	return (void *)argument;
+	if (typed)
+		bpf_probe_read_kernel(&at, sizeof(at), typed);
+	else
+		at = (__u64)argument;
+	return mask__read(at + offset, c->config.mask_words, c->self);
 }
 
 /* The same by what is known of it: to count bits takes as long as half of a program. */
@@ -365,7 +373,6 @@ static __always_inline int flush__exit(__u32 id, __u64 frame, __u32 hist)
 	return 0;
 }
 
-/* typed: the context of a program whose arguments have types, or NULL. */
 static __always_inline int tlbbatch_flush__enter(__u64 frame, const unsigned long long *typed,
 						 struct arch_tlbflush_unmap_batch *batch)
 {
@@ -375,14 +382,10 @@ static __always_inline int tlbbatch_flush__enter(__u64 frame, const unsigned lon
 	if (!c)
 		return 0;
 	if (bpf_core_field_exists(batch->cpumask)) {
-		if (typed && c->config.mask_words == 1) {
+		if (typed && c->config.mask_words == 1)
 			named = mask__named_if_known(c, FLUSHER_TLBBATCH, batch->cpumask.bits[0]);
-		} else {
-			if (typed)
-				batch = untyped_argument(typed);
-			named = mask__read((__u64)__builtin_preserve_access_index(&batch->cpumask),
-					   c->config.mask_words, c->self);
-		}
+		else
+			named = mask__read_in(c, typed, batch, bpf_core_field_offset(batch->cpumask));
 	}
 	return flush__enter(c, PROBE_TLBBATCH_FLUSH, FLUSHER_TLBBATCH, frame, named);
 }
@@ -425,14 +428,10 @@ static __always_inline int mm_flush__enter(__u64 frame, const unsigned long long
 	if (!c)
 		return 0;
 	if (bpf_core_field_exists(mm->cpu_bitmap)) {
-		if (typed && c->config.mask_words == 1) {
+		if (typed && c->config.mask_words == 1)
 			named = mask__named_if_known(c, FLUSHER_MM, mm->cpu_bitmap[0]);
-		} else {
-			if (typed)
-				mm = untyped_argument(typed);
-			named = mask__read((__u64)__builtin_preserve_access_index(&mm->cpu_bitmap),
-					   c->config.mask_words, c->self);
-		}
+		else
+			named = mask__read_in(c, typed, mm, bpf_core_field_offset(mm->cpu_bitmap));
 	}
 	return flush__enter(c, PROBE_MM_FLUSH, FLUSHER_MM, frame, named);
 }

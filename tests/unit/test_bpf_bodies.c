@@ -508,9 +508,9 @@ static void test_mask(void **state)
 /* A mask of several words: as many CPUs are named as by the first, and those of the others. */
 static void test_long_mask(void **state)
 {
-	struct config config = { .recording = 1, .mask_words = 1, .stack_mask = ~0U };
+	struct config config = { .recording = 1, .stack_mask = ~0U };
 	uint64_t mask = kernel_symbol("arch_tlbbatch_flush");
-	uint64_t targets[3], first = 0;
+	uint64_t targets[3], before = 0;
 	struct world *w = *state;
 	unsigned int i;
 
@@ -524,8 +524,8 @@ static void test_long_mask(void **state)
 		flush_of(w, mask);
 		run(w->b->progs.tp_migrate, 30, 0, 0, 0, 0, 0, 0, 8);
 		run_at(w->b->progs.fexit_migrate_pages, HIGH, 0);
-		targets[i] = hist(w, HIST_MIGRATE_TARGETS_PER_CALL).sum - first;
-		first += targets[i];
+		targets[i] = hist(w, HIST_MIGRATE_TARGETS_PER_CALL).sum - before;
+		before += targets[i];
 	}
 	assert_int_equal(count(w, PROBE_TLBBATCH_FLUSH)->mask_error, 0);
 	assert_in_range(targets[1], targets[0] + 1, targets[0] + 64);
