@@ -9,6 +9,7 @@
 
 #include "analysis/doc.h"
 #include "analysis/json.h"
+#include "analysis/open.h"
 #include "analysis/sbuf.h"
 #include "collector/cmd.h"
 #include "collector/cmdline.h"
@@ -226,11 +227,12 @@ static int doctor__try_probes(struct doctor *d)
 	return EXIT_GOOD;
 }
 
-static void doctor__print_text(const struct doctor *d)
+static int doctor__print_text(const struct doctor *d)
 {
 	struct doc out = { .format = DOC_TEXT, .width = term__width(STDOUT_FILENO),
 			   .colour = term__colour(STDOUT_FILENO) };
 	size_t i;
+	int rc;
 
 	for (i = 0; i < d->nr; i++) {
 		const struct finding *f = &d->finding[i];
@@ -246,15 +248,17 @@ static void doctor__print_text(const struct doctor *d)
 	doc__hang(&out, d->can_record ? DOC_GOOD : DOC_WARN, 0, "%s", d->can_record ?
 		  "migrc record works here with every core probe." :
 		  "migrc record works here only with --missing-probes=warn.");
-	fputs(sbuf__str(&out.out), stdout);
+	rc = open__write(NULL, sbuf__str(&out.out), out.out.len);
 	sbuf__free(&out.out);
+	return rc;
 }
 
-static void doctor__print_json(const struct doctor *d)
+static int doctor__print_json(const struct doctor *d)
 {
 	struct sbuf out = { 0 };
 	struct json j = { .out = &out };
 	size_t i;
+	int rc;
 
 	json__begin(&j, NULL, '{');
 	json__bool(&j, "can_record", d->can_record);
@@ -272,8 +276,10 @@ static void doctor__print_json(const struct doctor *d)
 	}
 	json__end(&j, ']');
 	json__end(&j, '}');
-	puts(sbuf__str(&out));
+	sbuf__add(&out, "\n");
+	rc = open__write(NULL, sbuf__str(&out), out.len);
 	sbuf__free(&out);
+	return rc;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -309,7 +315,7 @@ int cmd_doctor(int argc, char **argv)
 	};
 	struct doctor_options o = { .json = false };
 	static struct doctor d;
-	int rc;
+	int rc, written;
 
 	if (cmdline__parse(&argp, argc, argv, 0, &o))
 		return EXIT_TOOL;
@@ -321,9 +327,8 @@ int cmd_doctor(int argc, char **argv)
 	doctor__look_at_lockdown(&d);
 	doctor__look_at_pmu(&d);
 	rc = doctor__try_probes(&d);
-	if (o.json)
-		doctor__print_json(&d);
-	else
-		doctor__print_text(&d);
+	written = o.json ? doctor__print_json(&d) : doctor__print_text(&d);
+	if (written)
+		return written;
 	return rc || !d.can_record ? EXIT_UNSUPPORTED : EXIT_GOOD;
 }

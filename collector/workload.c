@@ -59,7 +59,7 @@ static void __attribute__((noreturn)) child__run(char *const *argv, int go_fd, i
 	char go;
 
 	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGTERM);	/* a killed collector leaves no load behind */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);	/* of a killed collector: not to this one's own children */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);

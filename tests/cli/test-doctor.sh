@@ -62,4 +62,11 @@ if command -v setpriv > /dev/null; then
 	done
 	has "no capabilities: CAP_SYS_ADMIN is not needed" "ok CAP_SYS_ADMIN missing because: needed for run time of the probes' bodies" "$(finding CAP_SYS_ADMIN)"
 fi
+
+for how in "" --json; do
+	# shellcheck disable=SC2086 # none or one word
+	"$MIGRC" doctor $how > /dev/full 2> err
+	is "full output $how: exit" 2 $?
+	has "full output $how" "migrc: standard output: " "$(cat err)"
+done
 finish
