@@ -101,7 +101,8 @@ static int interrupts__parse_row(const char *row, char *columns, struct snapshot
 		err = snapshot__add(s, "interrupts", name, v);
 		if (err)
 			return err;
-		total += v;
+		if (__builtin_add_overflow(total, v, &total))
+			return -ERANGE;
 	}
 	return cpu ? snapshot__add(s, "interrupts", row, total) : -EINVAL;
 }

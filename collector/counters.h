@@ -35,7 +35,7 @@ void snapshot__free(struct snapshot *s);
  * (a line without a number); what was read so far stays.
  */
 int vmstat__parse(char *text, const char *source, struct snapshot *s);
-/* Rows TLB, CAL and RES: totals by row name, and "TLB/cpu0" and so on. */
+/* Rows TLB, CAL and RES: totals by row name, and "TLB/cpu0" and so on. -ERANGE: a total over INT64_MAX. */
 int interrupts__parse(char *text, struct snapshot *s);
 /* Stall times in us: "memory.some", "memory.full". */
 int psi__parse(char *text, const char *resource, struct snapshot *s);

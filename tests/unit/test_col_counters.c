@@ -147,6 +147,16 @@ static void test_interrupts(void **state)
 	snapshot__free(&s);
 }
 
+static void test_interrupts_overflow(void **state)
+{
+	char text[] = "TLB: 6679214017356322133 4444444444444444444 TLB shootdowns\n";
+	struct snapshot s = { 0 };
+
+	(void)state;
+	assert_int_equal(interrupts__parse(text, &s), -ERANGE);
+	snapshot__free(&s);
+}
+
 static void test_psi(void **state)
 {
 	char text[] = "some avg10=0.00 avg60=0.12 avg300=0.00 total=123456\n"
@@ -200,6 +210,7 @@ int main(void)
 		cmocka_unit_test(test_zoneinfo_of_something_else),
 		cmocka_unit_test(test_interrupts),
 		cmocka_unit_test(test_interrupts_ipi),
+		cmocka_unit_test(test_interrupts_overflow),
 		cmocka_unit_test(test_psi),
 		cmocka_unit_test(test_name_too_long),
 		cmocka_unit_test(test_this_machine),
