@@ -2,7 +2,8 @@
 /*
  * What the litmus tests share. A test is a row of a table: how its page is prepared, moved and
  * written, and which hooks of the patch must hold its writer back. litmus_round.c runs a row;
- * litmus_file.c, litmus_map.c, litmus_anon.c, litmus_uffd.c and litmus_life.c hold the rows.
+ * litmus_file.c, litmus_map.c, litmus_anon.c, litmus_swap.c, litmus_uffd.c and litmus_life.c
+ * hold the rows.
  */
 #ifndef WL_LITMUS_H
 #define WL_LITMUS_H
@@ -148,7 +149,7 @@ uint64_t litmus__entry_pfn(uint64_t entry);
 
 /* The tables, each ending with a row without a name. */
 extern const struct litmus_test litmus_file_tests[], litmus_map_tests[], litmus_anon_tests[],
-	litmus_uffd_tests[], litmus_life_tests[];
+	litmus_swap_tests[], litmus_uffd_tests[], litmus_life_tests[];
 /* Row i of all tables, or NULL behind the last. */
 const struct litmus_test *litmus__test(unsigned int i);
 
@@ -198,6 +199,16 @@ int litmus__await(const atomic_bool *flag);
 /* Asks, and gets the answer. */
 int litmus__write_by_child(struct litmus *l, uint64_t value);
 int litmus__end_child(struct litmus *l);
+
+/* ---- anonymous memory: litmus_anon.c ------------------------------------------------------- */
+
+/* All of it, for this process. */
+int litmus__protect_own(struct litmus *l);
+int litmus__unprotect_own(struct litmus *l);
+/* Writers: by a store; by a store after litmus__unprotect_own(); through /proc/self/mem. */
+litmus_write_fn litmus__write_own, litmus__write_own_mprotect, litmus__write_force;
+/* What the kernel lacks for the last of them where the memory is read-only, or NULL. */
+const char *litmus__lacks_force(struct litmus *l);
 
 /* ---- the machine: litmus_system.c ---------------------------------------------------------- */
 

@@ -63,8 +63,8 @@ uint64_t litmus__entry_pfn(uint64_t entry)
 const struct litmus_test *litmus__test(unsigned int i)
 {
 	const struct litmus_test *const tables[] = {
-		litmus_file_tests, litmus_map_tests, litmus_anon_tests, litmus_uffd_tests,
-		litmus_life_tests,
+		litmus_file_tests, litmus_map_tests, litmus_anon_tests, litmus_swap_tests,
+		litmus_uffd_tests, litmus_life_tests,
 	};
 
 	for (unsigned int t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)

@@ -31,29 +31,48 @@ bool litmus__uffd_has(uint64_t features)
 	return good;
 }
 
-/*
- * That several pages are moved at once no feature tells; a kernel with RWP does it. The write waits for
- * the mover's own flush, after which nobody can read the source; for the flush of its generation it need
- * not wait, and the comparison, which is made then, sees what it wrote.
- */
-static const char *lacks_move(struct litmus *l)
+const char *litmus__lacks_move(uint64_t features, const char *what)
 {
 	if (litmus__comparing())
 		return "a flush of the generation before the write: the move's own is enough";
 	if (litmus__cpus() <= LITMUS_CPU_OTHER)
 		return "a third CPU";
-	(void)l;
-	return litmus__uffd_has(UFFD_FEATURE_MOVE | UFFD_FEATURE_RWP) ? NULL :
-		"UFFDIO_MOVE of several pages at once";
+	return litmus__uffd_has(UFFD_FEATURE_MOVE | features) ? NULL : what;
 }
 
-static int uffd_register(struct litmus *l, char *start, uint64_t mode)
+int litmus__uffd_open(struct litmus *l, uint64_t features)
+{
+	struct uffdio_api api = { .api = UFFD_API, .features = features };
+
+	l->other_fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	return l->other_fd < 0 || ioctl(l->other_fd, UFFDIO_API, &api) ? -errno : 0;
+}
+
+int litmus__uffd_register(struct litmus *l, char *start, uint64_t mode)
 {
 	struct uffdio_register reg = {
 		.range = { .start = (uintptr_t)start, .len = l->bytes }, .mode = mode,
 	};
 
 	return ioctl(l->other_fd, UFFDIO_REGISTER, &reg) ? -errno : 0;
+}
+
+int litmus__drop_moved(struct litmus *l)
+{
+	return madvise(l->map, l->bytes, MADV_DONTNEED) ||
+		madvise(l->other, l->bytes, MADV_DONTNEED) ? -errno : 0;
+}
+
+int litmus__end_move(struct litmus *l)
+{
+	return munmap(l->other, l->bytes) || close(l->other_fd) ? -errno : 0;
+}
+
+/* That several pages are moved at once no feature tells; a kernel with RWP does it. */
+static const char *lacks_move(struct litmus *l)
+{
+	(void)l;
+	return litmus__lacks_move(UFFD_FEATURE_RWP, "UFFDIO_MOVE of several pages at once");
 }
 
 /* Moves all pages as soon as it is told to go, until it is told that it is over. */
@@ -81,23 +100,20 @@ static void *mover(void *arg)
 /* A missing page of the second area is an error to who touches it, so that he can try again. */
 static int begin_move(struct litmus *l)
 {
-	struct uffdio_api api = {
-		.api = UFFD_API,
-		.features = UFFD_FEATURE_PAGEFAULT_FLAG_WP | UFFD_FEATURE_SIGBUS,
-	};
 	int err = litmus__remap_whole(l, TABLE_BYTES);
 
 	if (!err)
 		err = litmus__map_aligned(TABLE_BYTES, &l->other);
+	if (!err)
+		err = litmus__uffd_open(l, UFFD_FEATURE_PAGEFAULT_FLAG_WP | UFFD_FEATURE_SIGBUS);
 	if (err)
 		return err;
-	l->other_fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
 	l->fd = memfd_create("litmus-value", MFD_CLOEXEC);
-	if (l->other_fd < 0 || l->fd < 0 || ioctl(l->other_fd, UFFDIO_API, &api))
+	if (l->fd < 0)
 		return -errno;
-	err = uffd_register(l, l->map, UFFDIO_REGISTER_MODE_WP);
+	err = litmus__uffd_register(l, l->map, UFFDIO_REGISTER_MODE_WP);
 	if (!err)
-		err = uffd_register(l, l->other, UFFDIO_REGISTER_MODE_MISSING);
+		err = litmus__uffd_register(l, l->other, UFFDIO_REGISTER_MODE_MISSING);
 	if (!err)
 		err = litmus__defer_syscalls(l);
 	atomic_store(&l->sh->go, false);
@@ -158,15 +174,14 @@ static int cleanup_move(struct litmus *l)
 		wl_relax();
 	if (l->helper_err)
 		return l->helper_err;
-	return madvise(l->map, l->bytes, MADV_DONTNEED) ||
-		madvise(l->other, l->bytes, MADV_DONTNEED) ? -errno : 0;
+	return litmus__drop_moved(l);
 }
 
 static int end_move(struct litmus *l)
 {
 	atomic_store(&l->sh->over, true);
 	pthread_join(l->helper, NULL);
-	return munmap(l->other, l->bytes) || close(l->other_fd) ? -errno : 0;
+	return litmus__end_move(l);
 }
 
 const struct litmus_test litmus_uffd_tests[] = {
