@@ -7,7 +7,8 @@
 #
 # A cell passes if each of its options took effect, every object that its configuration has was
 # compiled, without a warning that the unpatched tree does not give, sparse's among them where the cell
-# has the argument C=, and no object wants a function of the series that none defines. Passed cells are remembered by all that decides the result.
+# has the argument C=, and no object wants a function of the series that none defines. Before the cells of
+# a base, `checkpatch.pl --strict` reads its series. What passed is remembered by all that decides it.
 
 # shellcheck source=lib/common.sh
 . "$(dirname "$0")/lib/common.sh"
@@ -24,6 +25,7 @@
 
 readonly CHECK=$CACHE/check
 readonly MATRIX=$LAB/config/check.matrix OBJECTS=$LAB/config/check.objects
+readonly ACCEPTED=$LAB/config/checkpatch.accepted
 # The trees are hard links but for what is patched; a cell is removed when it has passed.
 readonly SPACE_MB=600
 # What the series defines, as symbols of objects.
@@ -247,18 +249,9 @@ row() {
 	say "$1" "$BASE $NAME ($2 s)${NOTE:+: $NOTE}"
 }
 
-cell_run() {
-	local tool key start passed
-	cell_read "$1"
-	passed=$CHECK/passed/$NAME-$BASE
-	tool=$(missing_tool)
-	if [ -n "$tool" ]; then
-		NOTE="no ${tool% *}: install the package ${tool#* }"
-		SKIPPED=$((SKIPPED + 1))
-		row SKIP 0
-		return
-	fi
-	key=$(cell_key "$1")
+# checked KEY CHECK: a row of the table, by running CHECK unless it is known to pass.
+checked() {
+	local key=$1 start passed=$CHECK/passed/$NAME-$BASE
 	if [ -r "$passed-$key" ]; then
 		read -r COUNT WARNINGS NOTE < "$passed-$key"
 		NOTE="${NOTE:+$NOTE; }known"
@@ -268,7 +261,7 @@ cell_run() {
 	fi
 	start=$(now)
 	progress "$BASE $NAME"
-	if cell_checks; then
+	if "$2"; then
 		rm -f "$passed"-????????????????
 		echo "$COUNT $WARNINGS $NOTE" > "$passed-$key"
 		PASSED=$((PASSED + 1))
@@ -279,6 +272,51 @@ cell_run() {
 		progress_end
 		row FAIL $(($(now) - start))
 	fi
+}
+
+cell_run() {
+	local tool
+	cell_read "$1"
+	tool=$(missing_tool)
+	if [ -n "$tool" ]; then
+		NOTE="no ${tool% *}: install the package ${tool#* }"
+		SKIPPED=$((SKIPPED + 1))
+		row SKIP 0
+		return
+	fi
+	checked "$(cell_key "$1")" cell_checks
+}
+
+style_patches() {
+	series__patches "$ROOT/kernel-patch/$BASE"
+}
+
+style_key() {
+	{ echo "$SRC_DIGEST"; style_patches | tr '\n' '\0' | xargs -0 cat "$ACCEPTED" "$LAB/lib/matrix.sh"; } | digest | cut -c1-16
+}
+
+# check_style: checkpatch ends with 1 if it has something to say, also of what is accepted.
+check_style() {
+	local said status=0 patches left
+	mapfile -t patches < <(style_patches)
+	COUNT=${#patches[@]}
+	said=$(cd "$SRC" && perl scripts/checkpatch.pl --strict --terse --show-types --showfile --no-summary \
+		"${patches[@]}" 2> "$OUT.log") || status=$?
+	if [ "$status" -gt 1 ] || { [ "$status" -eq 1 ] && [ -z "$said" ]; }; then
+		die "checkpatch.pl" "failed: $(tail -n 1 "$OUT.log")" "read $OUT.log"
+	fi
+	WARNINGS=$(grep -c . <<< "$said" || true)
+	left=$(matrix__style "$ACCEPTED" <<< "$said")
+	[ -n "$left" ] || return 0
+	NOTE="$(sed -n 1p <<< "$left")"
+	return 1
+}
+
+# style_run BASE: as a row of the table, objects are patches.
+style_run() {
+	NAME=checkpatch ARCH=- COMPILER=perl BASE=$1 NOTE='' COUNT=- WARNINGS=-
+	SRC=${SOURCES[$BASE]} SRC_DIGEST=${DIGESTS[$BASE]} OUT=$CHECK/cells/checkpatch-$BASE
+	checked "$(style_key)" check_style
 }
 
 # prepare: for each base of the cells its source, and that tree patched.
@@ -296,7 +334,10 @@ prepare() {
 }
 
 run_cells() {
-	local cell
+	local cell base
+	while read -r base; do
+		style_run "$base"
+	done < <(printf '%s\n' "${!SOURCES[@]}" | sort)
 	for cell in "${CELLS[@]}"; do
 		cell_run "$cell"
 	done
@@ -357,7 +398,7 @@ main() {
 	shift $((OPTIND - 1))
 	read_bases "$base"
 	choose "$BASES" "$@"
-	for pair in make:make flex:flex bison:bison bc:bc git:git rsync:rsync nm:binutils; do
+	for pair in make:make flex:flex bison:bison bc:bc git:git rsync:rsync nm:binutils perl:perl; do
 		need_command "${pair%:*}" "${pair#*:}"
 	done
 	install_packages

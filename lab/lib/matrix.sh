@@ -121,3 +121,27 @@ matrix__unresolved() {
 matrix__warnings() {
 	sed -n -E -e '/warning:/!d' -e "s|$1/||g" -e "s|$2/||g" -e 's|^(\.\./)+||' -e 's/:[0-9]+:([0-9]+:)?/:/' -e p | sort
 }
+
+# matrix__style ACCEPTED: what checkpatch says on standard input (--terse --show-types --showfile), but
+# for what the file accepts of it.
+matrix__style() {
+	awk -v accepted="$1" '
+		BEGIN {
+			while ((got = getline line < accepted) > 0) {
+				sub(/#.*/, "", line)
+				if ((n = split(line, word)) == 2)
+					take[word[1] " " word[2]]
+				else if (n)
+					got = -1
+				if (got < 0)
+					break
+			}
+			if (got < 0) {
+				print accepted ": cannot be read, or a line is not a file and a type" > "/dev/stderr"
+				exit bad = 2
+			}
+		}
+		{ split($0, part, ":") }	# FILE:LINE: LEVEL:TYPE: ...
+		!(part[1] " " part[4] in take)
+		END { exit bad }' || die "$1" "is no list of what to accept" "see the message above"
+}

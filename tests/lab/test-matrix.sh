@@ -73,3 +73,15 @@ for series in $(lab matrix__cells "$TOP/lab/config/check.matrix" | awk '{ print 
 		"$(lab matrix__unlisted "$TOP/lab/config/check.objects" "$TOP/kernel-patch/$series" | paste -sd' ')"
 done
 finish
+
+# What checkpatch says and the list accepts is dropped, by file and type.
+printf '%s\n' 'mm/a.c LONG_LINE # why' '# comment' '' > "$WORK/accepted"
+printf '%s\n' 'mm/a.c:3: WARNING:LONG_LINE: too: long' 'mm/b.c:3: WARNING:LONG_LINE: long' \
+	'mm/a.c:4: CHECK:SPACING: LONG_LINE' > "$WORK/said"
+is "style" "mm/b.c:3: mm/a.c:4:" "$(lab matrix__style "$WORK/accepted" < "$WORK/said" | awk '{ print $1 }' | paste -sd' ')"
+is "style, nothing said" "" "$(lab matrix__style "$WORK/accepted" < /dev/null)"
+echo 'mm/a.c' >> "$WORK/accepted"
+lab matrix__style "$WORK/accepted" < "$WORK/said" > /dev/null 2>&1
+is "style, line without a type" 2 $?
+lab matrix__style "$WORK/none" < "$WORK/said" > /dev/null 2>&1
+is "style, no list" 2 $?
