@@ -325,6 +325,9 @@ static char *next_line(char *str, int num, void *stream)
 	char *start = str;
 	size_t len;
 
+	/* Only the first complaint is kept. What is no text, as a device, may have no end. */
+	if (r->msg)
+		return NULL;
 	/* So that the last zero in it is the one that fgets() put at the end. */
 	memset(str, 1, (size_t)num);
 	if (!fgets(str, num, r->f))
@@ -335,9 +338,7 @@ static char *next_line(char *str, int num, void *stream)
 		complain(r, "a zero byte; a policy is a text file");
 	if (len + 1 == (size_t)num && str[len - 1] != '\n') {
 		complain(r, "the line is longer than %d characters; make it shorter", num - 3);
-		/* inih would take the rest for a line of its own. */
-		for (int c = 0; c != '\n' && c != EOF; )
-			c = getc(r->f);
+		/* The rest is not read. */
 		strcpy(str, "\n");
 	}
 	if (r->line == 1 && !strncmp(str, mark, 3))

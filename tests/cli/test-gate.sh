@@ -93,8 +93,8 @@ for db in . empty loop other.db newer.db /dev/null gate.policy; do
 	is "no database of ours: $db" 2 $?
 	is "$db: in one line" 1 "$(wc -l < err)"
 done
-for policy in . empty loop slow.db /dev/null; do
-	"$MIGRC" gate -d slow.db --policy "$policy" > out 2> err
+for policy in . empty loop slow.db /dev/null /dev/zero; do
+	timeout 20 "$MIGRC" gate -d slow.db --policy "$policy" > out 2> err
 	is "no policy: $policy" 2 $?
 	is "$policy: in one line" 1 "$(wc -l < err)"
 done
