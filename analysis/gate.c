@@ -38,9 +38,15 @@ static struct gate_line *add(struct gate *g, enum gate_state state, const char *
 
 static void check_arms(struct gate *g, const struct policy *p, const struct an_compare *c)
 {
+	const char *baseline = c->nr_arms ? c->arms[0].name : "the baseline";
+	bool itself = false;
+
+	for (size_t i = 0; i < p->arms.nr; i++)
+		itself |= !strcmp(p->arms.word[i], baseline);
 	if (c->nr_arms < 2)
-		add(g, GATE_INVALID, c->workload, "", "arms", "there is no arm to compare with %s; record both",
-		    c->nr_arms ? c->arms[0].name : "the baseline");
+		add(g, GATE_INVALID, c->workload, "", "arms",
+		    itself ? "%s is the baseline itself; name an arm to compare with it" :
+		    "there is no arm to compare with %s; record both", baseline);
 	for (size_t i = 0; i < p->arms.nr; i++) {
 		size_t a;
 

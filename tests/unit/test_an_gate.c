@@ -440,7 +440,13 @@ static void test_invalid(void **state)
 	sql(w, "UPDATE run SET state = 'failed' WHERE arm = 'migrc'");
 	assert_int_equal(GATE(w, "[metric " REMOTE "]\n"), EXIT_INVALID);
 	sql(w, "DELETE FROM run WHERE arm = 'migrc'");
-	assert_int_equal(GATE(w, "[metric " REMOTE "]\n"), EXIT_INVALID);
+	assert_int_equal(gate(w, "[metric " REMOTE "]\n", &text, NULL, NULL, NULL), EXIT_INVALID);
+	has(text, "there is no arm to compare with stock; record both");
+	free(text);
+	assert_int_equal(gate(w, "[gate]\narms = stock\n[metric " REMOTE "]\n", &text, NULL, NULL,
+			      NULL), EXIT_INVALID);
+	has(text, "stock is the baseline itself; name an arm to compare with it");
+	free(text);
 }
 
 static void test_emulated_times(void **state)
