@@ -224,6 +224,16 @@ static bool not_interleaved(const struct an_compare *c, size_t arm)
 	return seen[0] > 1 && seen[1] > 1 && changes < 2;
 }
 
+/* Whether any run of the two arms has a block, be it valid or not. */
+static bool has_blocks(const struct an_compare *c, size_t arm)
+{
+	for (size_t i = 0; i < c->nr_runs; i++)
+		if ((c->runs[i].arm == 0 || c->runs[i].arm == arm) &&
+		    c->runs[i].rd->block != RD_NULL)
+			return true;
+	return false;
+}
+
 static void describe_design(struct an_compare *c, size_t arm, size_t without)
 {
 	struct an_arm *a = &c->arms[arm];
@@ -235,7 +245,8 @@ static void describe_design(struct an_compare *c, size_t arm, size_t without)
 					 a->blocks, a->blocks_complete < a->blocks || without ?
 					 "; runs of the others are not in the comparison" : "");
 	else if (!a->blocks)
-		a->design = mem__strdup("unpaired: the runs have no blocks");
+		a->design = mem__strdup(has_blocks(c, arm) ? "unpaired: no run of a block is valid" :
+					"unpaired: the runs have no blocks");
 	else
 		a->design = sbuf__format("unpaired: %zu of %zu blocks are complete, pairing needs %d and more than half",
 					 a->blocks_complete, a->blocks, PAIRED_MIN_BLOCKS);

@@ -318,6 +318,20 @@ static void test_unpaired_is_said(void **state)
 	for (size_t i = 0; i < b.model->compares[0].nr_warnings; i++)
 		warned |= strstr(b.model->compares[0].warnings[i], "not interleaved") != NULL;
 	assert_true(warned);
+	assert_non_null(strstr(b.model->compares[0].arms[1].design, "have no blocks"));
+	drop(&b);
+}
+
+static void test_blocks_without_valid_runs(void **state)
+{
+	struct world *w = *state;
+	struct built b;
+
+	add_blocks(w, 4, 40, 4, false);
+	sql(w, "UPDATE run SET state = 'failed'");
+	b = build(w);
+	assert_string_equal(b.model->compares[0].arms[1].design,
+			    "unpaired: no run of a block is valid");
 	drop(&b);
 }
 
@@ -752,6 +766,7 @@ int main(void)
 		WORLD_TEST(test_invalid_runs_are_counted), WORLD_TEST(test_mismatch_is_refused),
 		WORLD_TEST(test_rungs_must_match), WORLD_TEST(test_checksum_is_loud),
 		WORLD_TEST(test_unpaired_is_said), WORLD_TEST(test_boot_is_the_unit),
+		WORLD_TEST(test_blocks_without_valid_runs),
 		WORLD_TEST(test_baseline_and_arms), WORLD_TEST(test_bad_files),
 		WORLD_TEST(test_killed_writer), WORLD_TEST(test_nulls),
 		WORLD_TEST(test_output_is_not_replaced),
