@@ -9,7 +9,6 @@
 
 #include "collector/cmd.h"
 #include "collector/cmdline.h"
-#include "collector/cmdline.h"
 #include "collector/err.h"
 #include "collector/pmbench.h"
 #include "collector/rows.h"
@@ -270,6 +269,26 @@ static int read_text(struct import *im, enum file_kind kind, char *text, size_t 
 	}
 }
 
+/* Events, of which a boot never counts back. */
+static int check_order(const struct import *im)
+{
+	static const char * const events[] = { "pgfault", "pgfree", "pgmigrate_success" };
+	const struct snapshot_entry *b, *a;
+	size_t i;
+
+	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		b = snapshot__find(&im->before, "vmstat", events[i]);
+		a = snapshot__find(&im->after, "vmstat", events[i]);
+		if (!b || !a || a->value >= b->value)
+			continue;
+		err__print("%s: %s is lower than in %s: swapped, or of two boots; give the two of "
+			   "one run in their order", im->o->file[FILE_AFTER], events[i],
+			   im->o->file[FILE_BEFORE]);
+		return -EPROTO;
+	}
+	return 0;
+}
+
 static int import__read(struct import *im)
 {
 	const char *name;
@@ -293,7 +312,7 @@ static int import__read(struct import *im)
 				   kind_names[kind]);
 		free(text);
 	}
-	return err;
+	return err ? err : check_order(im);
 }
 
 /* --- storing ---------------------------------------------------------------------------------- */

@@ -219,6 +219,7 @@ static void test_errors(void **state)
 		{ "--arm a --vmstat " FIXTURES "xsbench.txt", "not lines of a name and a number" },
 		{ "--arm a --vmstat /dev/null", "not lines of a name and a number" },
 		{ "--arm a --vmstat $D/twice", "nr_x is there twice" },
+		{ "--arm a --vmstat-before $D/late --vmstat-after $D/early", "swapped, or of two boots" },
 		{ "--arm a --perf-stat " FIXTURES "xsbench.txt", "no event" },
 		{ "--arm a --perf-stat " FIXTURES "perf-interval.csv", "give totals" },
 		{ "--arm a --xsbench " FIXTURES "pmbench.txt", "Simulation complete." },
@@ -229,7 +230,9 @@ static void test_errors(void **state)
 	struct world *w = *state;
 	char command[512];
 
-	assert_int_equal(run(w, "printf 'nr_x 1\nnr_y 2\nnr_x 3\n' > $D/twice"), 0);
+	assert_int_equal(run(w, "printf 'nr_x 1\nnr_y 2\nnr_x 3\n' > $D/twice; "
+			     "printf 'pgfree 10\nnr_y 7\n' > $D/early; "
+			     "printf 'pgfree 11\nnr_y 5\n' > $D/late"), 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		snprintf(command, sizeof(command), IMPORT "%s", bad[i].args);
 		assert_int_equal(run(w, command), 2);
@@ -238,6 +241,8 @@ static void test_errors(void **state)
 			fail_msg("%s: not one line: %s", bad[i].args, w->text);
 		assert_int_equal(run(w, "test ! -e $D/runs.db"), 0);
 	}
+	/* A level may have fallen. */
+	assert_int_equal(run(w, IMPORT "--arm a --vmstat-before $D/early --vmstat-after $D/late"), 0);
 }
 
 /* A database of an older version is read as it is. */
