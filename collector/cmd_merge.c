@@ -293,16 +293,22 @@ static bool same_file(const char *a, const char *b)
 	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+static int open_output(struct store *out, const char *path, struct progress *bar)
+{
+	int err = store__open(out, path);
+
+	if (!err)
+		sqlite3_progress_handler(out->db, PROGRESS__SQL_OPS, progress__again, bar);
+	return err;
+}
+
 static int merge_all(const struct merge_options *o)
 {
 	struct progress bar;
-	struct store out;
+	struct store out = { 0 };
 	int i, err = 0;
 
-	if (store__open(&out, o->output))
-		return EXIT_TOOL;
 	progress__begin(&bar, "merging", (uint64_t)o->nr * SOURCE_STEPS);
-	sqlite3_progress_handler(out.db, PROGRESS__SQL_OPS, progress__again, &bar);
 	for (i = 0; !err && i < o->nr; i++) {
 		struct source s = { .name = o->input[i] };
 
@@ -313,12 +319,16 @@ static int merge_all(const struct merge_options *o)
 		}
 		progress__set(&bar, (uint64_t)i * SOURCE_STEPS);
 		err = source__prepare(&s);
+		/* Not before there is something to put into it: it may have to be made. */
+		if (!err && i == 0)
+			err = open_output(&out, o->output, &bar);
 		if (!err)
 			err = merge_source(&out, &s, &bar);
 		source__free(&s);
 	}
 	progress__end(&bar);
-	store__close(&out);
+	if (out.db)
+		store__close(&out);
 	return err ? EXIT_TOOL : EXIT_GOOD;
 }
 

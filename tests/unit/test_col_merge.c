@@ -262,6 +262,9 @@ static void test_errors(void **state)
 			fail_msg("%s: not one line: %s", bad[i].command, w->text);
 	}
 	assert_whole(w->all, 1);
+	/* What has nothing to go into it is not made. */
+	assert_int_equal(run(w, "$M merge -o $D/made.db $D/torn.db $D/a.db"), 2);
+	assert_int_equal(run(w, "test ! -e $D/made.db"), 0);
 }
 
 /* No room for all of it: none of it. */
