@@ -29,7 +29,8 @@ static const struct argp_option options[] = {
 	  "Whose output the command's is; auto: what it looks like", 0 },
 	{ "metric-regex", OPT_METRIC, "NAME=REGEX[:UNIT:BETTER]", 0,
 	  "Store as a metric what the last matching line of the command's output has in the first "
-	  "group of the extended REGEX; BETTER is higher, lower or none; may be repeated", 0 },
+	  "group of the extended REGEX; BETTER is higher, lower or none. A NAME that migrc measures too, "
+	  "as wall_time, takes its place. May be repeated", 0 },
 	{ "perf", OPT_PERF, "task|system", OPTION_ARG_OPTIONAL,
 	  "Count TLB and software events with perf stat: of the command (task), or of all CPUs", 0 },
 	{ "perf-event", OPT_PERF_EVENT, "NAME[=EVENT]", 0,

@@ -65,7 +65,8 @@ CREATE TABLE counter (
 	PRIMARY KEY (run_id, source, name)
 ) STRICT, WITHOUT ROWID;
 
--- The outcome: what the workload said of itself, and rusage.
+-- The outcome: what the workload said of itself, and rusage. What it said takes the place of what was
+-- measured under the same name.
 CREATE TABLE metric (
 	run_id		INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, -- the run
 	name		TEXT NOT NULL,	-- [a-z0-9_./-]; wall_time, user_time, max_rss, ... of every workload
